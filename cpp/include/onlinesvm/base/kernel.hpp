@@ -19,8 +19,8 @@ inline Shape shape_of(std::string_view name) {
 
 struct Kernel {
     // k(x, row_j) for the n row-major rows of width d; how a user's own kernel reaches the core.
-    using Function =
-        std::function<void(const double* x, const double* rows, std::size_t n, std::size_t d, double* out)>;
+    using Function = std::function<void(const double* x, const double* rows, std::size_t n,
+                                        std::size_t d, double* out)>;
 
     Shape shape = Shape::rbf;
     double gamma = 1.0;

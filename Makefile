@@ -1,0 +1,110 @@
+# Every target does everything from nothing; only make, a C++ compiler and Python >= 3.11 are assumed.
+#
+#   make build       .venv, dependencies, the compiled core; Python files are live from src/
+#   make demo        watch three machines learn a noisy stream, with a picture at the end
+#   make test        Python tests and doctests, then the C++ tests under ASan + UBSan
+#   make lint        style, types, layers, symbols, stubs
+#   make format      put Python and C++ into the house style
+#   make stubs       write src/onlinesvm/_core.pyi from the compiled core
+#   make bench       speed against peers, in one process
+#   make reproduce   the papers' tables
+#   make docs        the documentation as a site under build/docs
+#   make clean       forget everything that was built
+#
+# ARGS="..." goes to the program a target runs: make test ARGS="-k ramp", make demo ARGS=--help.
+
+PYTHON ?= python3
+JOBS   ?= 2
+ARGS   ?=
+
+bin    := .venv/bin
+python := $(bin)/python
+pip    := $(python) -m pip --disable-pip-version-check -qq
+cmake  := $(bin)/cmake
+cpp     = $(wildcard cpp/*/*.cpp cpp/*/*.hpp cpp/include/onlinesvm/*/*.hpp)
+
+.DEFAULT_GOAL := build
+.DELETE_ON_ERROR:
+.PHONY: build demo test test-python test-cpp lint format stubs bench reproduce docs clean
+
+# --- environment ---------------------------------------------------------------------------------
+
+.venv/.made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	    { echo "onlinesvm needs Python >= 3.11: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(pip) install "scikit-build-core>=1.1" "nanobind>=3.1" "cmake>=3.26" ninja
+	@touch $@
+
+# The editable install is a path entry and the console script; the core is compiled by CMake below.
+.venv/.installed: .venv/.made pyproject.toml
+	$(pip) install --no-build-isolation --config-settings=wheel.cmake=false \
+	    --config-settings=editable.mode=inplace -e ".[dev]"
+	@touch $@
+
+.venv/.%-extra: .venv/.installed
+	$(pip) install --no-build-isolation --config-settings=wheel.cmake=false \
+	    --config-settings=editable.mode=inplace -e ".[$*]"
+	@touch $@
+
+# --- the compiled core ---------------------------------------------------------------------------
+
+configure = $(cmake) -S . -B $(1) -G Ninja --log-level=WARNING \
+    -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(bin)/ninja
+
+build/native/build.ninja: .venv/.made
+	$(call configure,build/native) -DONLINESVM_INPLACE=ON -DPython_EXECUTABLE=$(CURDIR)/$(python)
+
+build/sanitize/build.ninja: .venv/.made
+	$(call configure,build/sanitize) -DONLINESVM_PYTHON=OFF -DONLINESVM_TESTS=ON \
+	    -DCMAKE_BUILD_TYPE=Debug
+
+build: .venv/.installed build/native/build.ninja
+	@$(cmake) --build build/native -j $(JOBS) -- --quiet
+
+# --- everyday ------------------------------------------------------------------------------------
+
+demo: build
+	$(bin)/onlinesvm demo $(ARGS)
+
+test: test-python test-cpp
+	@echo "make test: all Python and C++ tests passed"
+
+test-python: build
+	$(python) -m pytest -q -n $(JOBS) $(if $(FAST),-m "not slow") $(ARGS)
+
+test-cpp: build/sanitize/build.ninja
+	@$(cmake) --build build/sanitize -j $(JOBS) -- --quiet
+	$(bin)/ctest --test-dir build/sanitize -j $(JOBS) --output-on-failure --no-tests=error
+
+lint: build
+	$(bin)/ruff check .
+	$(bin)/ruff format --check .
+	$(bin)/clang-format --dry-run -Werror $(cpp)
+	$(bin)/mypy
+	$(bin)/lint-imports
+	$(python) tools/check_symbols.py build/native
+	$(python) tools/check_stubs.py
+	@echo "make lint: clean"
+
+format: .venv/.installed
+	$(bin)/ruff check --fix .
+	$(bin)/ruff format .
+	$(bin)/clang-format -i $(cpp)
+
+stubs: build
+	$(python) tools/check_stubs.py --write
+
+bench: build .venv/.bench-extra
+	$(python) -m bench $(ARGS)
+
+reproduce: build
+	$(python) -m reproduce $(ARGS)
+
+docs: build .venv/.docs-extra
+	$(bin)/mkdocs build --strict --site-dir build/docs $(ARGS)
+
+clean:
+	rm -rf .venv build dist src/onlinesvm/_core*.so .pytest_cache .mypy_cache .ruff_cache \
+	    .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
