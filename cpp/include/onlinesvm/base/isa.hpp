@@ -1,0 +1,70 @@
+// The hot loops behind one function table: the same source compiled for three instruction sets,
+// the widest one the processor has chosen once, at load (ONLINESVM_ISA=baseline|avx2|avx512 forces one).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace onlinesvm::isa {
+
+inline constexpr std::size_t kLine = 64;  // bytes in a block row of the store, on every machine
+
+template <class T>
+inline constexpr std::size_t lanes = kLine / sizeof(T);
+
+// How a kernel value is made from a sum over features. rbf_dot is rbf from dot products and norms:
+// faster for many queries of many features, but blind to small distances far from the origin.
+enum class Form : int { linear, rbf, poly, laplacian, chi2, rbf_dot };
+
+template <class T>
+struct Shape {
+    Form form;
+    int degree;
+    T gamma, coef0, offset;
+};
+
+// What one pass over the members says about the next one-variable step.
+struct Pick {
+    std::size_t index;  // the member whose step gains most
+    double gain;        // g d - K d^2 / 2 of that step
+    double kkt;         // largest violation seen
+};
+
+// The state of a box-constrained dual, in signed form: s = y alpha, h = y g = y - f.
+struct BoxView {
+    double *s, *h;
+    const double *lo, *hi;
+    const double *k, *k_inv;  // kernel diagonal and its inverse
+};
+
+template <class T>
+struct Table {
+    // out[q][slot] = k(query q, slot) for whole blocks [first, last) of a blocked store of width d.
+    void (*rows)(const Shape<T>&, const T* blocks, const T* norms, std::size_t d, std::size_t first,
+                 std::size_t last, const T* const* queries, const T* query_norms, std::size_t n_queries,
+                 T* const* out);
+    // Turns sums kept elsewhere (sparse rows) into kernel values, in place.
+    void (*finish)(const Shape<T>&, T* sums, std::size_t n);
+    double (*dot)(const T* x, const double* w, std::size_t n);
+    void (*axpy)(double a, const T* x, double* w, std::size_t n);
+    // h -= sum_j delta[j] rows[j] over [first, last), any number of rows.
+    void (*subtract)(double* h, const T* const* rows, const double* delta, std::size_t n_rows,
+                     std::size_t first, std::size_t last);
+    // h -= delta row over [0, n), then the best next step; row may be null (pick only).
+    Pick (*step)(const BoxView&, const T* row, double delta, std::size_t n);
+    bool (*all_finite)(const T* x, std::size_t n);
+};
+
+struct DenseTable {
+    void (*symv)(const double* a, std::size_t stride, std::size_t n, const double* x, double* y);
+    void (*rank_one)(double* a, std::size_t stride, std::size_t n, double c, const double* u);
+    // Reads a buffer once: the floor under any kernel row.
+    double (*read)(const char* bytes, std::size_t n);
+};
+
+const char* name();
+template <class T>
+const Table<T>& table();
+const DenseTable& dense();
+
+}  // namespace onlinesvm::isa

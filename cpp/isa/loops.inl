@@ -1,0 +1,345 @@
+// The loops themselves. Included by one translation unit per instruction set; everything is in an
+// anonymous namespace and nothing of the standard library is instantiated, so that no code compiled
+// for a wide instruction set can leak into a narrow machine through the linker.
+
+namespace {
+
+using onlinesvm::isa::BoxView;
+using onlinesvm::isa::Form;
+using onlinesvm::isa::Pick;
+using onlinesvm::isa::Shape;
+using std::size_t;
+
+template <class T, size_t Bytes>
+struct VectorOf {
+    typedef T type __attribute__((vector_size(Bytes), aligned(sizeof(T)), may_alias));
+};
+template <class T>
+using Vec = typename VectorOf<T, 64>::type;  // one block row: 16 floats or 8 doubles
+using Half = VectorOf<float, 32>::type;      // 8 floats, widened to 8 doubles
+using Vec64 = Vec<double>;
+
+template <class T>
+inline constexpr size_t L = 64 / sizeof(T);
+
+template <class T>
+inline Vec<T> load(const T* p) {
+    return *reinterpret_cast<const Vec<T>*>(p);
+}
+template <class T>
+inline void store(T* p, Vec<T> v) {
+    *reinterpret_cast<Vec<T>*>(p) = v;
+}
+inline Vec64 widen(const float* p) {
+    return __builtin_convertvector(*reinterpret_cast<const Half*>(p), Vec64);
+}
+inline Vec64 widen(const double* p) { return load(p); }
+
+// exp for arguments <= 0 (and moderately above): Cody-Waite reduction and a Taylor polynomial.
+inline Vec<float> exp_vec(Vec<float> x) {
+    using I = VectorOf<int, 64>::type;
+    x = x < -87.3f ? Vec<float>{} - 87.3f : x;
+    x = x > 88.0f ? Vec<float>{} + 88.0f : x;
+    const Vec<float> shift = Vec<float>{} + 12582912.0f;  // 1.5 * 2^23: rounds to an integer
+    const Vec<float> n = (x * 1.44269504088896341f + shift) - shift;
+    Vec<float> r = x - n * 0.693359375f;
+    r = r - n * -2.12194440e-4f;
+    Vec<float> p = Vec<float>{} + 1.0f / 5040;
+    p = p * r + 1.0f / 720;
+    p = p * r + 1.0f / 120;
+    p = p * r + 1.0f / 24;
+    p = p * r + 1.0f / 6;
+    p = p * r + 0.5f;
+    p = p * r + 1.0f;
+    p = p * r + 1.0f;
+    const I e = (__builtin_convertvector(n, I) + 127) << 23;
+    return p * (Vec<float>)e;
+}
+inline Vec64 exp_vec(Vec64 x) {
+    using I = VectorOf<long long, 64>::type;
+    x = x < -708.0 ? Vec64{} - 708.0 : x;
+    x = x > 709.0 ? Vec64{} + 709.0 : x;
+    const Vec64 shift = Vec64{} + 6755399441055744.0;  // 1.5 * 2^52
+    const Vec64 shifted = x * 1.4426950408889634 + shift;
+    const Vec64 n = shifted - shift;
+    Vec64 r = x - n * 0.693147180369123816490;
+    r = r - n * 1.90821492927058770002e-10;
+    Vec64 p = Vec64{} + 1.0 / 6227020800.0;
+    p = p * r + 1.0 / 479001600.0;
+    p = p * r + 1.0 / 39916800.0;
+    p = p * r + 1.0 / 3628800.0;
+    p = p * r + 1.0 / 362880.0;
+    p = p * r + 1.0 / 40320.0;
+    p = p * r + 1.0 / 5040.0;
+    p = p * r + 1.0 / 720.0;
+    p = p * r + 1.0 / 120.0;
+    p = p * r + 1.0 / 24.0;
+    p = p * r + 1.0 / 6.0;
+    p = p * r + 0.5;
+    p = p * r + 1.0;
+    p = p * r + 1.0;
+    // The integer sits in the low bits of the shifted number: no 64-bit conversion instruction needed.
+    const I e = ((I)shifted + 1023) << 52;
+    return p * (Vec64)e;
+}
+
+template <Form F, class T>
+inline Vec<T> add_feature(Vec<T> acc, Vec<T> x, T q) {
+    if constexpr (F == Form::rbf) {
+        const Vec<T> t = x - q;
+        return acc + t * t;
+    } else if constexpr (F == Form::laplacian) {
+        const Vec<T> t = x - q;
+        return acc + (t < 0 ? -t : t);
+    } else if constexpr (F == Form::chi2) {
+        const Vec<T> t = x - q;
+        const Vec<T> sum = x + q;
+        return acc + t * t / (sum == 0 ? Vec<T>{} + 1 : sum);
+    } else {
+        return acc + x * q;
+    }
+}
+
+template <Form F, class T>
+inline Vec<T> finish_vec(const Shape<T>& k, Vec<T> sum) {
+    if constexpr (F == Form::linear) {
+        return sum + k.offset;
+    } else if constexpr (F == Form::poly) {
+        const Vec<T> base = sum * k.gamma + k.coef0;
+        Vec<T> power = Vec<T>{} + 1;
+        for (int i = 0; i < k.degree; ++i) power = power * base;
+        return power + k.offset;
+    } else {
+        sum = sum < 0 ? Vec<T>{} : sum;  // keeps NaN, unlike max(sum, 0)
+        return exp_vec(sum * -k.gamma) + k.offset;
+    }
+}
+
+// Q queries (packed feature by feature) against B neighbouring blocks. Every pair is one lane that adds
+// its features in order, so its bits do not depend on the tile that computed it.
+template <Form F, class T, size_t Q, size_t B>
+inline void tile(const Shape<T>& k, const T* blocks, const T* norms, size_t d, size_t block,
+                 const T* packed, const T* query_norms, T* const* out) {
+    Vec<T> acc[Q][B] = {};
+    const T* x[B];
+    for (size_t b = 0; b < B; ++b) x[b] = blocks + (block + b) * d * L<T>;
+    for (size_t f = 0; f < d; ++f) {
+        Vec<T> column[B];
+        for (size_t b = 0; b < B; ++b) column[b] = load(x[b] + f * L<T>);
+        for (size_t q = 0; q < Q; ++q) {
+            const T value = packed[f * Q + q];
+            for (size_t b = 0; b < B; ++b) acc[q][b] = add_feature<F>(acc[q][b], column[b], value);
+        }
+    }
+    for (size_t q = 0; q < Q; ++q)
+        for (size_t b = 0; b < B; ++b) {
+            Vec<T> sum = acc[q][b];
+            if constexpr (F == Form::rbf_dot)
+                sum = (load(norms + (block + b) * L<T>) + query_norms[q]) - (sum + sum);
+            store(out[q] + (block + b) * L<T>, finish_vec<F>(k, sum));
+        }
+}
+
+#if ONLINESVM_WIDE
+inline constexpr size_t kTileQueries = 8, kTileBlocks = 2;
+#else
+inline constexpr size_t kTileQueries = 2, kTileBlocks = 2;
+#endif
+
+inline constexpr size_t kPack = 8192;  // packed values kept on the stack: 8 queries of 1024 features
+
+template <Form F, class T>
+void rows_of(const Shape<T>& k, const T* blocks, const T* norms, size_t d, size_t first, size_t last,
+             const T* const* queries, const T* query_norms, size_t n_queries, T* const* out) {
+    constexpr size_t Q = kTileQueries, B = kTileBlocks;
+    T nothing[Q] = {};
+    size_t q = 0;
+    if (d * Q <= kPack) {
+        T packed[kPack];
+        for (; q + Q <= n_queries; q += Q) {
+            for (size_t f = 0; f < d; ++f)
+                for (size_t i = 0; i < Q; ++i) packed[f * Q + i] = queries[q + i][f];
+            const T* qn = query_norms ? query_norms + q : nothing;
+            size_t b = first;
+            for (; b + B <= last; b += B) tile<F, T, Q, B>(k, blocks, norms, d, b, packed, qn, out + q);
+            for (; b < last; ++b) tile<F, T, Q, 1>(k, blocks, norms, d, b, packed, qn, out + q);
+        }
+    }
+    for (; q < n_queries; ++q) {  // one query: four blocks are four streams, which the memory likes
+        const T* qn = query_norms ? query_norms + q : nothing;
+        size_t b = first;
+        for (; b + 4 <= last; b += 4) tile<F, T, 1, 4>(k, blocks, norms, d, b, queries[q], qn, out + q);
+        for (; b < last; ++b) tile<F, T, 1, 1>(k, blocks, norms, d, b, queries[q], qn, out + q);
+    }
+}
+
+template <class T>
+void rows(const Shape<T>& k, const T* blocks, const T* norms, size_t d, size_t first, size_t last,
+          const T* const* queries, const T* query_norms, size_t n_queries, T* const* out) {
+    switch (k.form) {
+        case Form::linear:
+            return rows_of<Form::linear>(k, blocks, norms, d, first, last, queries, query_norms, n_queries, out);
+        case Form::rbf:
+            return rows_of<Form::rbf>(k, blocks, norms, d, first, last, queries, query_norms, n_queries, out);
+        case Form::poly:
+            return rows_of<Form::poly>(k, blocks, norms, d, first, last, queries, query_norms, n_queries, out);
+        case Form::laplacian:
+            return rows_of<Form::laplacian>(k, blocks, norms, d, first, last, queries, query_norms, n_queries, out);
+        case Form::chi2:
+            return rows_of<Form::chi2>(k, blocks, norms, d, first, last, queries, query_norms, n_queries, out);
+        case Form::rbf_dot:
+            return rows_of<Form::rbf_dot>(k, blocks, norms, d, first, last, queries, query_norms, n_queries, out);
+    }
+}
+
+template <class T>
+void finish(const Shape<T>& k, T* sums, size_t n) {
+    const auto all = [&]<Form F>() {
+        size_t i = 0;
+        for (; i + L<T> <= n; i += L<T>) store(sums + i, finish_vec<F>(k, load(sums + i)));
+        if (i < n) {
+            T tail[L<T>] = {};
+            for (size_t j = i; j < n; ++j) tail[j - i] = sums[j];
+            store(tail, finish_vec<F>(k, load(tail)));
+            for (size_t j = i; j < n; ++j) sums[j] = tail[j - i];
+        }
+    };
+    switch (k.form) {
+        case Form::linear: return all.template operator()<Form::linear>();
+        case Form::poly: return all.template operator()<Form::poly>();
+        default: return all.template operator()<Form::rbf>();
+    }
+}
+
+inline double sum_lanes(Vec64 v) {
+    double total = 0;
+    for (size_t i = 0; i < 8; ++i) total += v[i];
+    return total;
+}
+
+template <class T>
+double dot(const T* x, const double* w, size_t n) {
+    Vec64 acc[4] = {};
+    size_t i = 0;
+    for (; i + 32 <= n; i += 32)
+        for (size_t j = 0; j < 4; ++j) acc[j] += widen(x + i + 8 * j) * load(w + i + 8 * j);
+    for (; i + 8 <= n; i += 8) acc[0] += widen(x + i) * load(w + i);
+    double total = sum_lanes((acc[0] + acc[1]) + (acc[2] + acc[3]));
+    for (; i < n; ++i) total += double(x[i]) * w[i];
+    return total;
+}
+
+template <class T>
+void axpy(double a, const T* x, double* w, size_t n) {
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8) store(w + i, load(w + i) + widen(x + i) * a);
+    for (; i < n; ++i) w[i] += double(x[i]) * a;
+}
+
+template <class T, size_t R>
+inline void subtract_few(double* h, const T* const* rows, const double* delta, size_t first, size_t last) {
+    size_t i = first;
+    for (; i + 8 <= last; i += 8) {
+        Vec64 v = load(h + i);
+        for (size_t r = 0; r < R; ++r) v -= widen(rows[r] + i) * delta[r];
+        store(h + i, v);
+    }
+    for (; i < last; ++i) {
+        double v = h[i];
+        for (size_t r = 0; r < R; ++r) v -= double(rows[r][i]) * delta[r];
+        h[i] = v;
+    }
+}
+
+template <class T>
+void subtract(double* h, const T* const* rows, const double* delta, size_t n_rows, size_t first,
+              size_t last) {
+    size_t r = 0;
+    for (; r + 8 <= n_rows; r += 8) subtract_few<T, 8>(h, rows + r, delta + r, first, last);
+    for (; r < n_rows; ++r) subtract_few<T, 1>(h, rows + r, delta + r, first, last);
+}
+
+template <class T>
+Pick step(const BoxView& box, const T* row, double delta, size_t n) {
+    Vec64 best = Vec64{}, where = Vec64{}, kkt = Vec64{};
+    Vec64 index = {0, 1, 2, 3, 4, 5, 6, 7};
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8, index += 8.0) {
+        Vec64 h = load(box.h + i);
+        if (row) {
+            h -= widen(row + i) * delta;
+            store(box.h + i, h);
+        }
+        const Vec64 s = load(box.s + i), lo = load(box.lo + i), hi = load(box.hi + i);
+        Vec64 to = s + h * load(box.k_inv + i);
+        to = to < lo ? lo : to;
+        to = to > hi ? hi : to;
+        const Vec64 d = to - s;
+        const Vec64 gain = d * (h - d * load(box.k + i) * 0.5);
+        const auto better = gain > best;
+        best = better ? gain : best;
+        where = better ? index : where;
+        const Vec64 size = h < 0 ? -h : h;
+        const Vec64 violation = d != 0 ? size : Vec64{};
+        kkt = violation > kkt ? violation : kkt;
+    }
+    Pick pick{0, 0.0, 0.0};
+    for (size_t j = 0; j < 8; ++j) {
+        if (best[j] > pick.gain || (best[j] == pick.gain && best[j] > 0 && size_t(where[j]) < pick.index)) {
+            pick.gain = best[j];
+            pick.index = size_t(where[j]);
+        }
+        if (kkt[j] > pick.kkt) pick.kkt = kkt[j];
+    }
+    for (; i < n; ++i) {
+        double h = box.h[i];
+        if (row) box.h[i] = h = h - double(row[i]) * delta;
+        double to = box.s[i] + h * box.k_inv[i];
+        to = to < box.lo[i] ? box.lo[i] : to;
+        to = to > box.hi[i] ? box.hi[i] : to;
+        const double d = to - box.s[i];
+        const double gain = d * (h - d * box.k[i] * 0.5);
+        if (gain > pick.gain) pick = {i, gain, pick.kkt};
+        const double violation = d != 0 ? (h < 0 ? -h : h) : 0.0;
+        if (violation > pick.kkt) pick.kkt = violation;
+    }
+    return pick;
+}
+
+template <class T>
+bool all_finite(const T* x, size_t n) {
+    Vec<T> acc[4] = {};  // x * 0 is NaN exactly where x is not finite
+    size_t i = 0;
+    for (; i + 4 * L<T> <= n; i += 4 * L<T>)
+        for (size_t j = 0; j < 4; ++j) acc[j] += load(x + i + j * L<T>) * T(0);
+    const Vec<T> sum = (acc[0] + acc[1]) + (acc[2] + acc[3]);
+    T total = 0;
+    for (size_t j = 0; j < L<T>; ++j) total += sum[j];
+    for (; i < n; ++i) total += x[i] * T(0);
+    return total == 0;
+}
+
+void symv(const double* a, size_t stride, size_t n, const double* x, double* y) {
+    for (size_t r = 0; r < n; ++r) y[r] = dot(a + r * stride, x, n);
+}
+
+void rank_one(double* a, size_t stride, size_t n, double c, const double* u) {
+    for (size_t r = 0; r < n; ++r) axpy(c * u[r], u, a + r * stride, n);
+}
+
+double read(const char* bytes, size_t n) {
+    using I = VectorOf<long long, 64>::type;
+    I acc[4] = {};
+    const size_t quarter = n / 4 / 64 * 64;  // four streams, as the kernel rows read theirs
+    for (size_t i = 0; i + 64 <= quarter; i += 64)
+        for (size_t j = 0; j < 4; ++j) acc[j] += *reinterpret_cast<const I*>(bytes + j * quarter + i);
+    const I sum = (acc[0] + acc[1]) + (acc[2] + acc[3]);
+    return double(sum[0] ^ sum[1] ^ sum[2] ^ sum[3] ^ sum[4] ^ sum[5] ^ sum[6] ^ sum[7]);
+}
+
+template <class T>
+constexpr onlinesvm::isa::Table<T> kTable = {rows<T>, finish<T>, dot<T>,  axpy<T>,
+                                             subtract<T>, step<T>, all_finite<T>};
+constexpr onlinesvm::isa::DenseTable kDense = {symv, rank_one, read};
+
+}  // namespace
