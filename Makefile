@@ -21,7 +21,7 @@ bin    := .venv/bin
 python := $(bin)/python
 pip    := $(python) -m pip --disable-pip-version-check -qq
 cmake  := $(bin)/cmake
-cpp     = $(wildcard cpp/*/*.cpp cpp/*/*.hpp cpp/include/onlinesvm/*/*.hpp)
+cpp     = $(wildcard cpp/*/*.[ch]pp cpp/*/*.inl cpp/include/onlinesvm/*/*.hpp)
 
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
@@ -82,7 +82,7 @@ lint: build
 	$(bin)/ruff format --check .
 	$(bin)/clang-format --dry-run -Werror $(cpp)
 	$(bin)/mypy
-	$(bin)/lint-imports
+	$(bin)/lint-imports --no-logo
 	$(python) tools/check_symbols.py build/native
 	$(python) tools/check_stubs.py
 	@echo "make lint: clean"
