@@ -1,4 +1,4 @@
-"""The readable offline ramp-loss SVM: stationary at the end, and never worse from round to round."""
+"""The readable offline ramp-loss SVM: stationary at the end, never worse from round to round."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Readable NumPy twins of the algorithms: the way to understand a method, and the oracle of its tests.
+"""Readable NumPy twins of the algorithms: how to understand a method, and the oracle of its tests.
 
 A twin follows its paper line by line, in the paper's symbols, and cares about nothing else: it is
 binary, takes labels -1 and +1, and is hundreds of times slower than the class it explains.

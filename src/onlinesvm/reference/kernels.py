@@ -1,4 +1,4 @@
-"""Positive definite kernels in plain NumPy: one value object that maps two sets of rows to a Gram block."""
+"""Positive definite kernels in plain NumPy: a value that maps two sets of rows to a Gram block."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel k(x, x') by name, or by any Python function ``k(x, X)`` that returns one value per row of X.
+    """A kernel k(x, x') by name, or any function ``k(x, X)`` with one value per row of X.
 
     Parameters
     ----------

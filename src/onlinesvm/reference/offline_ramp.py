@@ -1,4 +1,4 @@
-"""The ramp-loss SVM trained offline by the concave-convex procedure (Collobert et al. 2006), readable."""
+"""The ramp-loss SVM trained offline, by a concave-convex procedure (Collobert et al. 2006)."""
 
 from __future__ import annotations
 

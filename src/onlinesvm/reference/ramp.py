@@ -1,7 +1,7 @@
 """OnlineSVM-R and OnlineASVM-R (Wang & Vucetic, Fast Online Training of Ramp Loss SVMs), readable.
 
-Minimise P(w) = |w|^2 / 2 + sum_i C_i R_s(z_i) over f(x) = <w, phi(x)>, with the margin z_i = y_i f(x_i)
-and the ramp loss R_s(z) = min(1 - s, max(0, 1 - z)), one example at a time, and stay stationary.
+Minimise P(w) = |w|^2 / 2 + sum_i C_i R_s(z_i) over f(x) = <w, phi(x)>, with z_i = y_i f(x_i) and
+the ramp loss R_s(z) = min(1 - s, max(0, 1 - z)), one example at a time, and stay stationary.
 Equation and step numbers are the paper's; where it errs, a comment says what is done instead.
 """
 
@@ -176,7 +176,7 @@ class Ramp:
             self._move(i, self._best_alpha()[i])
 
     def _inside_ramp(self) -> NDArray[np.bool_]:
-        """V of equation 10. A member leaves only when it is clearly out, or V could swing for ever."""
+        """V of equation 10; a member leaves only when clearly out, or V could swing for ever."""
         slack = np.where(self.V, self.tol_kkt, 0.0)
         return self.g <= 1.0 - self.s + slack
 
@@ -212,7 +212,7 @@ class Ramp:
         return np.asarray(self.g * d - self.K_ii * d**2 / 2.0)
 
     def _move(self, i: int, alpha_new: float) -> None:
-        """Set alpha_i and update g on all of I: equation 15, which is printed with the wrong sign."""
+        """Set alpha_i and update g on all of I: equation 15, printed with the wrong sign."""
         d = alpha_new - self.alpha[i]
         self.alpha[i] = alpha_new
         self.g -= self.y * self.y[i] * d * self.kernel(self.X, self.X[i])[:, 0]
@@ -220,8 +220,8 @@ class Ramp:
     # ---- the set I -------------------------------------------------------------------------------
 
     def _add(self, example: Example) -> float:
-        """Append the example with alpha = 0 and return its g; g < 0 joins V at once, as (10) says."""
-        x, y, weight, id = example
+        """Append with alpha = 0 and return g; who has g < 0 joins V at once, as (10) says."""
+        x, y, weight, _ = example
         g = float(1.0 - y * self.score(x)[0])
         self.X = np.vstack([self.X.reshape(-1, len(x)), x])
         self.y = np.append(self.y, y)
@@ -230,7 +230,7 @@ class Ramp:
         self.alpha = np.append(self.alpha, 0.0)
         self.g = np.append(self.g, g)
         self.V = np.append(self.V, g <= 1.0 - self.s)
-        self.ids = np.append(self.ids, id)
+        self.ids = np.append(self.ids, example.id)
         return g
 
     def _delete(self, positions: Sequence[int] | NDArray[np.intp]) -> None:
