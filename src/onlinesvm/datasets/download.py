@@ -1,0 +1,142 @@
+"""Download once, check always: atomic files, SHA-256, and pins for sources that publish none.
+
+Where a source's SHA-256 is publicly known it stands in :mod:`onlinesvm.datasets.sources` and must
+match. Where none is known, the sum of the first good download is remembered in ``pins.json`` in the
+cache (trust on first use), and any later download of the same address must match that.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+import tempfile
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from http.client import HTTPException
+from pathlib import Path
+from typing import IO
+
+__all__ = ["ChecksumError", "DownloadError", "Pins", "atomic_write", "cache_folder", "download"]
+
+_CHUNK = 1 << 18
+
+
+class DownloadError(OSError):
+    """A data file could not be downloaded."""
+
+
+class ChecksumError(DownloadError):
+    """A downloaded file is not the one that was expected."""
+
+
+def cache_folder() -> Path:
+    """Where downloads are kept: ``ONLINESVM_CACHE``, else the platform's cache folder."""
+    if chosen := os.environ.get("ONLINESVM_CACHE"):
+        return Path(chosen).expanduser()
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "onlinesvm"
+
+
+@contextmanager
+def atomic_write(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file that appears under its name complete, or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def download(url: str, path: Path, *, sha256: str | None, timeout: float, verbose: bool) -> str:
+    """Bring ``url`` to ``path`` and return its SHA-256, or raise and leave no file behind.
+
+    Parameters
+    ----------
+    url : str
+        Address, http(s) or file.
+    path : Path
+        Where the file goes; its folder is made.
+    sha256 : str or None
+        The sum to match; None takes what comes.
+    timeout : float
+        Seconds without a byte before giving up.
+    verbose : bool
+        Show a progress bar.
+    """
+    with atomic_write(path) as file:
+        found = _copy(url, file, path.name, timeout=timeout, verbose=verbose)
+        if sha256 is not None and found != sha256:
+            raise ChecksumError(
+                f"{url} has SHA-256 {found}, expected {sha256}; "
+                "try again later, or fetch the file by hand and look what changed"
+            )
+    return found
+
+
+def _copy(url: str, file: IO[bytes], label: str, *, timeout: float, verbose: bool) -> str:
+    digest = hashlib.sha256()
+    try:
+        with urllib.request.urlopen(url, timeout=timeout) as response:
+            promised = response.headers.get("Content-Length")
+            size = int(promised) if promised else None
+            received = 0
+            with _progress(label, size, verbose) as advance:
+                while chunk := response.read(_CHUNK):
+                    file.write(chunk)
+                    digest.update(chunk)
+                    received += len(chunk)
+                    advance(len(chunk))
+    except (urllib.error.URLError, HTTPException, TimeoutError, ConnectionError) as error:
+        raise DownloadError(f"cannot download {url}: {error}") from error
+    if size is not None and received != size:
+        raise DownloadError(f"{url} was cut short: {received} of {size} bytes arrived")
+    return digest.hexdigest()
+
+
+@contextmanager
+def _progress(label: str, size: int | None, verbose: bool) -> Iterator[Callable[[int], None]]:
+    if not verbose:
+        yield lambda count: None
+        return
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+
+    columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn()
+    with Progress(*columns) as bar:
+        task = bar.add_task(label, total=size)
+        yield lambda count: bar.update(task, advance=count)
+
+
+class Pins:
+    """Sums of first downloads by address, in ``pins.json`` in the cache."""
+
+    def __init__(self) -> None:
+        self.path = cache_folder() / "pins.json"
+
+    def get(self, url: str) -> str | None:
+        return self._read().get(url)
+
+    def add(self, sums: Mapping[str, str]) -> None:
+        with atomic_write(self.path) as file:
+            file.write(json.dumps(self._read() | dict(sums), indent=2, sort_keys=True).encode())
+
+    def _read(self) -> dict[str, str]:
+        if not self.path.exists():
+            return {}
+        try:
+            pins: dict[str, str] = json.loads(self.path.read_text())
+        except ValueError as error:
+            raise DownloadError(f"{self.path} is not JSON; delete it to start anew") from error
+        return pins
