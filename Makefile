@@ -102,7 +102,7 @@ reproduce: build
 	$(python) -m reproduce $(ARGS)
 
 docs: build .venv/.docs-extra
-	$(bin)/mkdocs build --strict --site-dir build/docs $(ARGS)
+	NO_MKDOCS_2_WARNING=1 $(bin)/mkdocs build --strict --site-dir build/docs $(ARGS)
 
 clean:
 	rm -rf .venv build dist src/onlinesvm/_core*.so .pytest_cache .mypy_cache .ruff_cache \
