@@ -1,0 +1,165 @@
+// NumPy arrays in, rows for the core out; vectors of the core in, NumPy arrays out.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <algorithm>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "onlinesvm/base/isa.hpp"
+#include "onlinesvm/base/row.hpp"
+
+namespace onlinesvm::bind {
+
+namespace nb = nanobind;
+
+// Values of either floating type; which one is asked once per call, not once per value.
+using Values1 = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Values2 = nb::ndarray<nb::ro, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class V>
+using Vector = nb::ndarray<const V, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <class Array, class Visit>
+decltype(auto) typed(const Array& array, Visit&& visit) {
+    const auto* data = array.data();
+    if (array.dtype() == nb::dtype<double>()) return visit(static_cast<const double*>(data));
+    if (array.dtype() == nb::dtype<float>()) return visit(static_cast<const float*>(data));
+    throw std::invalid_argument("X: values must be float32 or float64; convert with X.astype");
+}
+
+template <class V>
+std::span<const V> view(const Vector<V>& array) {
+    return {array.data(), array.shape(0)};
+}
+
+inline void same_length(const char* name, std::size_t length, std::size_t rows) {
+    if (length != rows)
+        throw std::invalid_argument(std::string(name) + ": " + std::to_string(length) +
+                                    " entries for " + std::to_string(rows) + " rows of X");
+}
+
+// ---- finiteness ---------------------------------------------------------------------------------
+
+template <class S>
+bool all_finite(const S* values, std::size_t n) {
+    return isa::table<S>().all_finite(values, n);
+}
+
+inline bool all_finite(const nb::ndarray<nb::ro, nb::any_contig, nb::device::cpu>& array) {
+    return typed(array, [&](const auto* values) { return all_finite(values, array.size()); });
+}
+
+template <class S>
+void demand_finite(const S* values, std::size_t n) {
+    if (!all_finite(values, n))
+        throw std::invalid_argument("X: contains NaN or infinity; impute or drop such rows");
+}
+
+// ---- rows ---------------------------------------------------------------------------------------
+
+inline constexpr std::size_t learn_block = 16;   // rows under one writer's lock, and of look-ahead
+inline constexpr std::size_t score_block = 256;  // rows handed together to a block prediction
+
+// Borrows n values of type S as values of type T, copying into `buffer` only where the types
+// differ.
+template <class T, class S>
+const T* as(const S* values, std::size_t n, std::vector<T>& buffer) {
+    if constexpr (std::is_same_v<S, T>) {
+        return values;
+    } else {
+        if (buffer.size() < n) buffer.resize(n);
+        for (std::size_t i = 0; i < n; ++i) buffer[i] = static_cast<T>(values[i]);
+        return buffer.data();
+    }
+}
+
+template <class T, class S>
+class DenseRows {
+  public:
+    DenseRows(const S* values, std::size_t rows, std::size_t width)
+        : values(values), rows(rows), width(width) {}
+
+    std::size_t size() const { return rows; }
+
+    // Valid until the next call.
+    std::span<const Row<T>> block(std::size_t begin, std::size_t count) {
+        const T* from = as(values + begin * width, count * width, buffer);
+        out.resize(count);
+        for (std::size_t i = 0; i < count; ++i) out[i] = {from + i * width, nullptr, width, width};
+        return out;
+    }
+
+  private:
+    const S* values;
+    std::size_t rows, width;
+    std::vector<T> buffer;
+    std::vector<Row<T>> out;
+};
+
+inline void demand_ascending(std::span<const std::int32_t> indices, std::size_t width) {
+    std::int64_t last = -1;
+    for (const std::int32_t index : indices) {
+        if (index <= last || static_cast<std::size_t>(index) >= width)
+            throw std::invalid_argument(
+                "X: indices of a sparse row must ascend and stay below the width; "
+                "call X.sum_duplicates() first");
+        last = index;
+    }
+}
+
+template <class T, class S>
+class SparseRows {
+  public:
+    SparseRows(std::span<const S> data, std::span<const std::int32_t> indices,
+               std::span<const std::int64_t> indptr, std::size_t width)
+        : data(data), indices(indices), indptr(indptr), width(width) {
+        if (indptr.empty() || indptr.front() != 0 ||
+            indptr.back() != static_cast<std::int64_t>(data.size()) ||
+            indices.size() != data.size() || !std::is_sorted(indptr.begin(), indptr.end()))
+            throw std::invalid_argument("X: indptr, indices and data of the sparse rows disagree");
+        for (std::size_t i = 0; i < size(); ++i)
+            demand_ascending(indices.subspan(indptr[i], indptr[i + 1] - indptr[i]), width);
+    }
+
+    std::size_t size() const { return indptr.size() - 1; }
+
+    std::span<const Row<T>> block(std::size_t begin, std::size_t count) {
+        const std::size_t first = indptr[begin], last = indptr[begin + count];
+        const T* from = as(data.data() + first, last - first, buffer);
+        out.resize(count);
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::size_t at = indptr[begin + i], end = indptr[begin + i + 1];
+            out[i] = {from + (at - first), indices.data() + at, end - at, width};
+        }
+        return out;
+    }
+
+  private:
+    std::span<const S> data;
+    std::span<const std::int32_t> indices;
+    std::span<const std::int64_t> indptr;
+    std::size_t width;
+    std::vector<T> buffer;
+    std::vector<Row<T>> out;
+};
+
+// ---- arrays for Python --------------------------------------------------------------------------
+
+// A NumPy array that owns the vector's memory.
+template <class V>
+nb::object to_numpy(std::vector<V> values, std::initializer_list<std::size_t> shape) {
+    auto* kept = new std::vector<V>(std::move(values));
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<V>*>(p); });
+    return nb::cast(nb::ndarray<nb::numpy, V>(kept->data(), shape, owner));
+}
+
+template <class V>
+nb::object to_numpy(std::span<const V> values) {
+    return to_numpy(std::vector<V>(values.begin(), values.end()), {values.size()});
+}
+
+}  // namespace onlinesvm::bind

@@ -1,0 +1,341 @@
+// bind<Algo>(module, "Stem"): any class that follows the concept below becomes Stem32 and Stem64.
+//
+//     struct Params { template <class F> void fields(F&& f); };       explicit Algo(Params);
+//     void learn(Row<T> x, double y, double weight, std::int64_t id); void grow(std::size_t
+//     classes); void score(Row<T> x, double* out) const;                        std::size_t
+//     outputs() const; template <class A> void state(A& a);                            std::size_t
+//     nbytes() const;
+//
+// and, bound where present: expect, score_many, unlearn, kkt_residual, objective, support, weights,
+// labels_used, and loaded (checks a state just read and rebuilds what is derived from it).
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <utility>
+
+#include "arrays.hpp"
+#include "named.hpp"
+#include "onlinesvm/base/support.hpp"
+#include "params.hpp"
+#include "state.hpp"
+
+namespace onlinesvm::bind {
+
+// An algorithm shared by threads: one writer, many readers. Whoever waits for the lock has let go
+// of the GIL first, so a user's Python kernel can always run.
+template <class Algo, class T>
+class Shared {
+  public:
+    using Params = typename Algo::Params;
+
+    explicit Shared(const nb::dict& dict) : params(params_of<Params>(dict)), algo(params) {}
+
+    // ---- learning ----
+
+    void learn_dense(const Values2& X, const Vector<double>& y, const Vector<double>& w,
+                     const Vector<std::int64_t>& ids) {
+        typed(X, [&]<class S>(const S* values) {
+            learn_many(DenseRows<T, S>(values, X.shape(0), X.shape(1)), y, w, ids);
+        });
+    }
+
+    void learn_sparse(const Values1& data, const Vector<std::int32_t>& indices,
+                      const Vector<std::int64_t>& indptr, std::size_t width,
+                      const Vector<double>& y, const Vector<double>& w,
+                      const Vector<std::int64_t>& ids) {
+        typed(data, [&]<class S>(const S* values) {
+            learn_many(
+                SparseRows<T, S>({values, data.shape(0)}, view(indices), view(indptr), width), y, w,
+                ids);
+        });
+    }
+
+    void learn_one(const Values1& x, double y, double w, std::int64_t id) {
+        with_row(x, [&](Row<T> row) {
+            const auto lock = writing();
+            algo.learn(row, y, w, id);
+        });
+    }
+
+    void learn_one_sparse(const Values1& values, const Vector<std::int32_t>& indices,
+                          std::size_t width, double y, double w, std::int64_t id) {
+        with_sparse_row(values, indices, width, [&](Row<T> row) {
+            const auto lock = writing();
+            algo.learn(row, y, w, id);
+        });
+    }
+
+    void learn_one_dict(const nb::dict& x, nb::dict vocabulary, double y, double w,
+                        std::int64_t id) {
+        const Row<T> row = named().read(x, vocabulary, Unknown::add);
+        const auto lock = writing();
+        algo.learn(row, y, w, id);
+    }
+
+    // ---- scoring ----
+
+    nb::object score_dense(const Values2& X) const {
+        return typed(X, [&]<class S>(const S* values) {
+            return score_many(DenseRows<T, S>(values, X.shape(0), X.shape(1)));
+        });
+    }
+
+    nb::object score_sparse(const Values1& data, const Vector<std::int32_t>& indices,
+                            const Vector<std::int64_t>& indptr, std::size_t width) const {
+        return typed(data, [&]<class S>(const S* values) {
+            return score_many(
+                SparseRows<T, S>({values, data.shape(0)}, view(indices), view(indptr), width));
+        });
+    }
+
+    nb::tuple score_one(const Values1& x) const {
+        return with_row(x, [&](Row<T> row) { return score(row); });
+    }
+
+    nb::tuple score_one_sparse(const Values1& values, const Vector<std::int32_t>& indices,
+                               std::size_t width) const {
+        return with_sparse_row(values, indices, width, [&](Row<T> row) { return score(row); });
+    }
+
+    nb::tuple score_one_dict(const nb::dict& x, const nb::dict& vocabulary) const {
+        return score(named().read(x, vocabulary, Unknown::ignore));
+    }
+
+    // ---- the rest ----
+
+    // Runs a verb of the algorithm, which may take long, while nobody else changes it.
+    template <class Verb>
+    auto write(Verb&& verb) {
+        nb::gil_scoped_release nogil;
+        const std::unique_lock lock(mutex);
+        return verb(algo);
+    }
+    template <class Verb>
+    auto read(Verb&& verb) const {
+        nb::gil_scoped_release nogil;
+        const std::shared_lock lock(mutex);
+        return verb(algo);
+    }
+
+    nb::dict state() const {
+        ToDict sink;
+        Save<ToDict> save(sink);
+        const auto lock = reading();
+        const_cast<Algo&>(algo).state(save);  // Save only reads
+        return sink.dict;
+    }
+
+    void load(const nb::dict& dict) {
+        Algo fresh(params);
+        FromDict source(dict);
+        Load<FromDict> load(source);
+        fresh.state(load);
+        source.demand_all_fetched();
+        if constexpr (requires { fresh.loaded(); }) fresh.loaded();
+        const auto lock = writing();
+        algo = std::move(fresh);
+    }
+
+  private:
+    Params params;
+    Algo algo;
+    mutable std::shared_mutex mutex;
+
+    template <class Lock>
+    Lock lock_politely() const {
+        Lock lock(mutex, std::try_to_lock);
+        if (!lock) {
+            nb::gil_scoped_release nogil;
+            lock.lock();
+        }
+        return lock;
+    }
+    auto writing() const { return lock_politely<std::unique_lock<std::shared_mutex>>(); }
+    auto reading() const { return lock_politely<std::shared_lock<std::shared_mutex>>(); }
+
+    template <class Rows>
+    void learn_many(Rows rows, const Vector<double>& y, const Vector<double>& w,
+                    const Vector<std::int64_t>& ids) {
+        const std::size_t n = rows.size();
+        same_length("y", y.shape(0), n);
+        same_length("sample_weight", w.shape(0), n);
+        same_length("ids", ids.shape(0), n);
+        const double *targets = y.data(), *weights = w.data();
+        const std::int64_t* names = ids.data();
+
+        nb::gil_scoped_release nogil;
+        for (std::size_t begin = 0; begin < n; begin += learn_block) {
+            const auto block = rows.block(begin, std::min(learn_block, n - begin));
+            const std::unique_lock lock(mutex);
+            if constexpr (requires { algo.expect(block); }) algo.expect(block);
+            for (std::size_t i = 0; i < block.size(); ++i)
+                algo.learn(block[i], targets[begin + i], weights[begin + i], names[begin + i]);
+        }
+    }
+
+    // All rows of one call are scored by one and the same state of the model.
+    template <class Rows>
+    nb::object score_many(Rows rows) const {
+        const std::size_t n = rows.size();
+        std::vector<double> out;
+        std::size_t outputs = 0;
+        {
+            nb::gil_scoped_release nogil;
+            const std::shared_lock lock(mutex);
+            outputs = algo.outputs();
+            out.resize(n * outputs);
+            for (std::size_t begin = 0; begin < n; begin += score_block) {
+                const auto block = rows.block(begin, std::min(score_block, n - begin));
+                double* at = out.data() + begin * outputs;
+                if constexpr (requires { algo.score_many(block, at); })
+                    algo.score_many(block, at);
+                else
+                    for (const Row<T>& row : block) algo.score(row, at), at += outputs;
+            }
+        }
+        return to_numpy(std::move(out), {n, outputs});
+    }
+
+    nb::tuple score(Row<T> row) const {
+        static thread_local std::vector<double> out;
+        {
+            const auto lock = reading();
+            out.resize(algo.outputs());
+            algo.score(row, out.data());
+        }
+        nb::object scores = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(out.size())));
+        for (std::size_t i = 0; i < out.size(); ++i)
+            PyTuple_SET_ITEM(scores.ptr(), static_cast<Py_ssize_t>(i), PyFloat_FromDouble(out[i]));
+        return nb::borrow<nb::tuple>(scores);
+    }
+
+    template <class Use>
+    static auto with_row(const Values1& x, Use&& use) {
+        return typed(x, [&]<class S>(const S* values) {
+            const std::size_t n = x.shape(0);
+            demand_finite(values, n);
+            return use(Row<T>{as(values, n, buffer()), nullptr, n, n});
+        });
+    }
+
+    template <class Use>
+    static auto with_sparse_row(const Values1& x, const Vector<std::int32_t>& indices,
+                                std::size_t width, Use&& use) {
+        return typed(x, [&]<class S>(const S* values) {
+            const std::size_t n = x.shape(0);
+            demand_finite(values, n);
+            same_length("indices", indices.shape(0), n);
+            demand_ascending(view(indices), width);
+            return use(Row<T>{as(values, n, buffer()), indices.data(), n, width});
+        });
+    }
+
+    // Working memory of the calls for one row: one per thread, so that readers need no lock for it.
+    static std::vector<T>& buffer() {
+        static thread_local std::vector<T> values;
+        return values;
+    }
+    static NamedRow<T>& named() {
+        static thread_local NamedRow<T> row;
+        return row;
+    }
+};
+
+template <class T>
+nb::dict to_dict(Support<T> support) {
+    const std::size_t n = support.ids.size();
+    nb::dict out;
+    out["ids"] = to_numpy(std::move(support.ids), {n});
+    const std::size_t outputs = n ? support.coef.size() / n : 0;
+    out["coef"] = to_numpy(std::move(support.coef), {outputs, n});
+    if (support.indptr.empty()) {
+        out["vectors"] = to_numpy(std::move(support.values), {n, support.width});
+    } else {
+        out["data"] = to_numpy(std::span<const T>(support.values));
+        out["indices"] = to_numpy(std::span<const std::int32_t>(support.indices));
+        out["indptr"] = to_numpy(std::span<const std::int64_t>(support.indptr));
+        out["width"] = support.width;
+    }
+    return out;
+}
+
+inline nb::dict to_dict(Weights weights) {
+    const std::size_t outputs = weights.intercept.size();
+    nb::dict out;
+    out["coef"] = to_numpy(std::move(weights.coef), {outputs, weights.width});
+    out["intercept"] = to_numpy(std::move(weights.intercept), {outputs});
+    return out;
+}
+
+template <class Algo, class T>
+void bind_as(nb::module_& m, const std::string& name) {
+    using Model = Shared<Algo, T>;
+    using namespace nb::literals;
+    nb::class_<Model> model(m, name.c_str());
+    model.def(nb::init<const nb::dict&>(), "params"_a)
+        .def("learn_dense", &Model::learn_dense, "X"_a, "y"_a, "w"_a, "ids"_a)
+        .def("learn_sparse", &Model::learn_sparse, "data"_a, "indices"_a, "indptr"_a, "width"_a,
+             "y"_a, "w"_a, "ids"_a)
+        .def("learn_one", &Model::learn_one, "x"_a, "y"_a, "w"_a, "id"_a)
+        .def("learn_one_sparse", &Model::learn_one_sparse, "values"_a, "indices"_a, "width"_a,
+             "y"_a, "w"_a, "id"_a)
+        .def("learn_one_dict", &Model::learn_one_dict, "x"_a, "vocabulary"_a, "y"_a, "w"_a, "id"_a)
+        .def("score_dense", &Model::score_dense, "X"_a)
+        .def("score_sparse", &Model::score_sparse, "data"_a, "indices"_a, "indptr"_a, "width"_a)
+        .def("score_one", &Model::score_one, "x"_a)
+        .def("score_one_sparse", &Model::score_one_sparse, "values"_a, "indices"_a, "width"_a)
+        .def("score_one_dict", &Model::score_one_dict, "x"_a, "vocabulary"_a)
+        .def("state", &Model::state)
+        .def("load", &Model::load, "state"_a)
+        .def(
+            "grow",
+            [](Model& self, std::size_t classes) {
+                self.write([&](Algo& algo) { algo.grow(classes); });
+            },
+            "classes"_a)
+        .def_prop_ro("outputs",
+                     [](const Model& self) {
+                         return self.read([](const Algo& algo) { return algo.outputs(); });
+                     })
+        .def_prop_ro("nbytes", [](const Model& self) {
+            return self.read([](const Algo& algo) { return algo.nbytes(); });
+        });
+
+    if constexpr (requires(Algo& algo, std::span<const std::int64_t> ids) { algo.unlearn(ids); })
+        model.def(
+            "unlearn",
+            [](Model& self, const Vector<std::int64_t>& ids) {
+                self.write([gone = view(ids)](Algo& algo) { algo.unlearn(gone); });
+            },
+            "ids"_a);
+    if constexpr (requires(const Algo& algo) { algo.kkt_residual(); })
+        model.def("kkt_residual", [](const Model& self) {
+            return self.read([](const Algo& algo) { return algo.kkt_residual(); });
+        });
+    if constexpr (requires(const Algo& algo) { algo.objective(); })
+        model.def("objective", [](const Model& self) {
+            return self.read([](const Algo& algo) { return algo.objective(); });
+        });
+    if constexpr (requires(const Algo& algo) { algo.support(); })
+        model.def("support", [](const Model& self) {
+            return to_dict(self.read([](const Algo& algo) { return algo.support(); }));
+        });
+    if constexpr (requires(const Algo& algo) { algo.weights(); })
+        model.def("weights", [](const Model& self) {
+            return to_dict(self.read([](const Algo& algo) { return algo.weights(); }));
+        });
+    if constexpr (requires(const Algo& algo) { algo.labels_used(); })
+        model.def_prop_ro("labels_used", [](const Model& self) {
+            return self.read([](const Algo& algo) { return algo.labels_used(); });
+        });
+}
+
+template <template <class> class Algo>
+void bind(nb::module_& m, const std::string& stem) {
+    bind_as<Algo<float>, float>(m, stem + "32");
+    bind_as<Algo<double>, double>(m, stem + "64");
+}
+
+}  // namespace onlinesvm::bind

@@ -1,0 +1,123 @@
+// Linear functions f_r(x) = w_r.x + b_r learned by adding multiples of examples to them.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "onlinesvm/base/isa.hpp"
+#include "onlinesvm/base/row.hpp"
+#include "onlinesvm/base/support.hpp"
+
+namespace onlinesvm {
+
+// |x|^2 in eight partial sums, always from the first value on: the bits depend on the values alone,
+// neither on their address nor on how the stream was cut.
+template <class T>
+double squared_norm(const T* x, std::size_t n) {
+    if constexpr (std::is_same_v<T, double>) return isa::table<T>().dot(x, x, n);
+    double sum[8] = {};
+    for (std::size_t i = 0; i < n; ++i) sum[i % 8] += static_cast<double>(x[i]) * x[i];
+    return ((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]));
+}
+
+// One weight vector per output, in float64 whatever the rows are. The bias, if any, is the weight
+// of a constant feature of value sqrt(offset), as in the kernel x.x' + offset.
+template <class T>
+class LinearModel {
+  public:
+    LinearModel() = default;
+    explicit LinearModel(double offset) : offset(offset) {}
+
+    std::size_t outputs() const { return bias.size(); }
+    std::size_t width() const { return columns; }
+
+    // New outputs start at zero.
+    void grow(std::size_t outputs) {
+        bias.resize(std::max(outputs, bias.size()));
+        w.resize(bias.size() * stride);
+    }
+
+    double score(Row<T> x, std::size_t output) const {
+        const double* weights = w.data() + output * stride;
+        const std::size_t n = known(x);
+        double sum = bias[output];
+        if (!x.sparse()) return sum + isa::table<T>().dot(x.values, weights, n);
+        for (std::size_t i = 0; i < n; ++i)
+            sum += static_cast<double>(x.values[i]) * weights[x.indices[i]];
+        return sum;
+    }
+
+    double norm2(Row<T> x) const { return squared_norm(x.values, x.size) + offset; }
+
+    // w_output += step x
+    void add(Row<T> x, std::size_t output, double step) {
+        widen(x.width);
+        double* weights = w.data() + output * stride;
+        bias[output] += step * offset;
+        if (!x.sparse()) return isa::table<T>().axpy(step, x.values, weights, x.size);
+        for (std::size_t i = 0; i < x.size; ++i)
+            weights[x.indices[i]] += step * static_cast<double>(x.values[i]);
+    }
+
+    // w_to = factor w_from
+    void copy(std::size_t from, std::size_t to, double factor) {
+        bias[to] = factor * bias[from];
+        for (std::size_t i = 0; i < columns; ++i)
+            w[to * stride + i] = factor * w[from * stride + i];
+    }
+
+    Weights weights() const {
+        Weights out{columns, {}, bias};
+        for (std::size_t r = 0; r < outputs(); ++r)
+            out.coef.insert(out.coef.end(), w.begin() + r * stride,
+                            w.begin() + r * stride + columns);
+        return out;
+    }
+
+    template <class A>
+    void state(A& a) {
+        a("w", w);
+        a("bias", bias);
+        a("stride", stride);
+        a("columns", columns);
+    }
+
+    void demand_consistent() const {
+        if (columns > stride || w.size() != bias.size() * stride)
+            throw std::invalid_argument("state: the weights do not fit their shape");
+    }
+
+  private:
+    double offset = 0.0;
+    std::vector<double> w;     // outputs x stride, zero beyond `columns`
+    std::vector<double> bias;  // outputs
+    std::size_t stride = 0, columns = 0;
+
+    // Stored values of x that have a weight; the others meet an implicit zero.
+    std::size_t known(Row<T> x) const {
+        if (x.width <= columns) return x.size;
+        if (!x.sparse()) return columns;
+        return std::lower_bound(x.indices, x.indices + x.size, static_cast<std::int32_t>(columns)) -
+               x.indices;
+    }
+
+    // Features may appear mid-stream; doubling keeps that cheap.
+    void widen(std::size_t width) {
+        if (width <= columns) return;
+        if (width > stride) {
+            const std::size_t wider = columns == 0 ? width : std::max(width, 2 * stride);
+            std::vector<double> moved(outputs() * wider);
+            for (std::size_t r = 0; r < outputs(); ++r)
+                std::copy_n(w.begin() + r * stride, columns, moved.begin() + r * wider);
+            w = std::move(moved);
+            stride = wider;
+        }
+        columns = width;
+    }
+};
+
+}  // namespace onlinesvm
