@@ -1,0 +1,6 @@
+"""Pictures of models and of their way through a stream (needs the `report` extra)."""
+
+from onlinesvm.report.decision import plot_decision
+from onlinesvm.report.history import plot_history
+
+__all__ = ["plot_decision", "plot_history"]

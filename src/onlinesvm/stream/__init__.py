@@ -1,0 +1,5 @@
+"""Streams of examples, and the honest way to score a model on one: test first, then train."""
+
+from onlinesvm.stream.prequential import Lesson, Snapshot, lessons, prequential
+
+__all__ = ["Lesson", "Snapshot", "lessons", "prequential"]
