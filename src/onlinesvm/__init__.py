@@ -1,3 +1,30 @@
 """Support vector machines that learn from a stream."""
 
+from .base import OnlineEstimator, load
+from .exact import OfflineRampSVC, RampSVC
+from .queries import All, Greedy, Margin
+
 __version__ = "0.1.0"
+
+__all__ = [
+    "All",
+    "Greedy",
+    "Margin",
+    "OfflineRampSVC",
+    "RampSVC",
+    "all_estimators",
+    "load",
+]
+
+
+def all_estimators() -> list[type[OnlineEstimator]]:
+    """Every estimator of the library, by name.
+
+    Examples
+    --------
+    >>> import onlinesvm
+    >>> [cls.__name__ for cls in onlinesvm.all_estimators() if cls.can("unlearn")]
+    ['RampSVC']
+    """
+    names = (globals()[name] for name in sorted(__all__))
+    return [x for x in names if isinstance(x, type) and issubclass(x, OnlineEstimator)]

@@ -1,0 +1,8 @@
+"""What every estimator shares: the one learn loop, the one score loop, the contract around them."""
+
+from .classifier import BatchClassifier, OnlineClassifier
+from .estimator import OnlineEstimator
+from .persistence import load
+from .regressor import OnlineRegressor
+
+__all__ = ["BatchClassifier", "OnlineClassifier", "OnlineEstimator", "OnlineRegressor", "load"]

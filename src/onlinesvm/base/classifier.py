@@ -1,0 +1,367 @@
+"""An online estimator for class labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils import Tags, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import assert_all_finite
+
+from .. import queries
+from ..params import word
+from .estimator import Batch, OnlineEstimator
+from .labels import NO_LABELS, Labels
+from .reading import one_row
+from .rows import Rows
+
+
+class BatchClassifier(ClassifierMixin, OnlineEstimator):
+    """Fits class labels from all rows at once: everything a classifier does but go on learning.
+
+    Its constructor has the parameters ``class_weight`` and ``classes``.
+    """
+
+    _measure = "accuracy"
+    _labels: Labels = NO_LABELS
+    _class_factors: NDArray[np.float64] | None = None
+    # Label -> number, where learn_one may hand a row straight to the core; else empty.
+    _short_codes: dict[Any, int] = {}
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Forget everything, then learn the rows of ``X`` in order.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame or list of dicts, n rows
+        y : array of n labels
+        sample_weight : array of n numbers >= 0, optional
+            Multiplies ``C`` per example; 0 skips it.
+
+        Returns
+        -------
+        self
+        """
+        rows, columns = self._read_rows(X, fresh=True)
+        y = self._read_labels(y, len(rows))
+        check_classification_targets(y)
+        labels = self._declared_labels()
+        if labels is None:
+            labels = Labels(np.unique(y), is_open=False)
+        codes, arrivals = self._encode(labels, y)
+        weights = self._read_weights(sample_weight, len(rows))
+        ids = self._read_ids(None, len(rows), fresh=True)
+        batch = Batch(rows, columns, codes, weights, ids, labels, arrivals)
+        self._begin(batch)
+        self._learn(self._weighted(batch))
+        self._settle()
+        return self
+
+    def _settle(self) -> None:
+        """What is left to do once all rows are in."""
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Scores of the rows of ``X``; learns nothing.
+
+        Returns
+        -------
+        array of shape (n,) for two classes, positive for ``classes_[1]``; else (n, n_classes)
+        """
+        scores = self._scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most likely label of each row of ``X``; learns nothing."""
+        scores = self._scores(X)
+        return self._labels.decode(scores)
+
+    def decide_one(self, x: Any) -> Any:
+        """``decision_function`` of one 1-D array or dict: a float for two classes, else an array.
+
+        0.0 before anything was learned.
+        """
+        if not self.__sklearn_is_fitted__():
+            return 0.0
+        scores = self._scores_one(x)
+        return scores[0] if len(scores) == 1 else np.array(scores)
+
+    def predict_one(self, x: Any) -> Any:
+        """The most likely label of one 1-D array or dict; ``None`` before any class is known."""
+        if not self.__sklearn_is_fitted__():
+            labels = self._declared_labels()
+            return labels.names[0].item() if labels is not None and len(labels) else None
+        return self._labels.decode_one(self._scores_one(x))
+
+    def wants_label(self, X: Any) -> NDArray[np.bool_]:
+        """Which rows of ``X`` deserve a label, by this model's ``query``; learns nothing.
+
+        Models without a parameter ``query`` ask inside their margin.
+        """
+        return queries.resolve(getattr(self, "query", "margin")).mask(self._scores(X))
+
+    # --- labels -------------------------------------------------------------------------------
+
+    def _read_labels(self, y: Any, n: int) -> NDArray[Any]:
+        labels = self._read_column(y, n)
+        if labels.dtype.kind in "fO":
+            assert_all_finite(labels, input_name="y")
+        return labels
+
+    def _declared_labels(self) -> Labels | None:
+        """What the constructor says about the classes: nothing, that they are open, or all."""
+        if self.classes is None:
+            return None
+        if isinstance(self.classes, str):
+            word("classes", self.classes, ("open",))
+            return Labels([], is_open=True)
+        return Labels(_distinct(self.classes), is_open=False)
+
+    def _encode(
+        self, labels: Labels, y: NDArray[Any]
+    ) -> tuple[NDArray[np.float64], Mapping[int, Any]]:
+        codes = labels.encode(y)
+        if codes.min() >= 0:
+            return codes, {}
+        arrivals = labels.newcomers(y, codes)
+        if not labels.is_open:
+            raise ValueError(
+                f"y contains the unknown label {next(iter(arrivals.values()))!r}; known are "
+                f"{labels.names.tolist()!r}; use classes='open' for labels that appear later"
+            )
+        return labels.extended(arrivals.values()).encode(y), arrivals
+
+    def _begin(self, batch: Batch) -> None:
+        factors = self._factors(batch)
+        super()._begin(batch)
+        self._class_factors = factors
+        self._know(batch.labels)
+
+    def _know(self, labels: Labels) -> None:
+        """Make these the classes of the model."""
+        self._core.grow(max(2, len(labels)))
+        self._labels = labels
+        self.classes_ = labels.names
+        self._open_short_way()
+
+    def _meet(self, label: Any) -> None:
+        self._know(self._labels.extended([label]))
+
+    def _open_short_way(self) -> None:
+        short = self._short and self._class_factors is None
+        self._short_codes = self._labels.codes if short else {}
+
+    def _factors(self, batch: Batch) -> NDArray[np.float64] | None:
+        """The weight of each class, those that arrive in this batch included; None: all are 1."""
+        labels = batch.labels.extended(batch.arrivals.values())
+        if self.class_weight is None:
+            return None
+        if self.class_weight == "balanced":
+            counts = np.bincount(batch.targets.astype(np.intp), minlength=len(labels))
+            present = counts > 0
+            return np.where(
+                present, len(batch.targets) / (present.sum() * np.maximum(counts, 1)), 1
+            )
+        if not isinstance(self.class_weight, Mapping):
+            raise ValueError(
+                f"class_weight must be None, 'balanced' or a dict, got {self.class_weight!r}"
+            )
+        strangers = [label for label in self.class_weight if label not in labels.codes]
+        if strangers and not labels.is_open:
+            raise ValueError(
+                f"class_weight has the label {strangers[0]!r}, which is not among the classes "
+                f"{labels.names.tolist()!r}"
+            )
+        factors = np.array([self.class_weight.get(label, 1.0) for label in labels.codes], float)
+        if not np.isfinite(factors).all() or (factors < 0).any():
+            raise ValueError("class_weight must map labels to finite numbers >= 0")
+        return factors
+
+    def _weighted(self, batch: Batch) -> Batch:
+        if self._class_factors is None:
+            return batch
+        factors = self._class_factors[batch.targets.astype(np.intp)]
+        return replace(batch, weights=batch.weights * factors)
+
+    def _tally(self, rows: Rows, targets: NDArray[np.float64]) -> float:
+        guesses = self._labels.decode(rows.score(self._core))
+        return float((guesses == self._labels.names[targets.astype(np.intp)]).sum())
+
+    # --- persistence --------------------------------------------------------------------------
+
+    def _facts(self) -> dict[str, Any]:
+        return super()._facts() | {
+            "classes": self._labels.names,
+            "open": self._labels.is_open,
+            "class_factors": self._class_factors,
+        }
+
+    def _recall(self, facts: dict[str, Any]) -> None:
+        super()._recall(facts)
+        self._labels = Labels(facts["classes"], is_open=bool(facts["open"]))
+        if len(self._labels.codes) != len(self._labels):
+            raise ValueError("its classes are not distinct")
+        self.classes_ = self._labels.names
+        self._class_factors = facts["class_factors"]
+        self._open_short_way()
+
+    # --- what it knows ------------------------------------------------------------------------
+
+    @property
+    def n_support_(self) -> NDArray[np.int64]:
+        """Support vectors of each class; with more than two, of each one-vs-rest problem."""
+        coef = self._support("n_support_")["coef"]
+        if len(coef) == 1:
+            return np.array([(coef[0] < 0).sum(), (coef[0] > 0).sum()])
+        return np.asarray((coef != 0).sum(axis=1))
+
+    @property
+    def intercept_(self) -> NDArray[np.float64]:
+        """The bias of each output: 0 with ``bias="none"``, a kernel constant with ``"kernel"``."""
+        core = self._fitted_core("intercept_")
+        offset = self._core_settings.get("kernel", {}).get("offset", 0.0)
+        if not offset:
+            return np.zeros(core.outputs)
+        return np.asarray(offset * self.dual_coef_.sum(axis=1))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = True
+        return tags
+
+
+class OnlineClassifier(BatchClassifier):
+    """A classifier that goes on learning: ``partial_fit`` and ``learn_one``."""
+
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any,
+        classes: Any = None,
+        sample_weight: Any = None,
+        ids: Any = None,
+    ) -> Self:
+        """Go on learning with the rows of ``X``, in order.
+
+        Cutting a stream into other batches gives the same model, bit for bit.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame or list of dicts, n rows
+        y : array of n labels
+        classes : array of labels, optional
+            All labels that will ever come. Needed at the first call, unless the constructor
+            was given ``classes``.
+        sample_weight : array of n numbers >= 0, optional
+            Multiplies ``C`` per example. An example of weight 0 is counted, takes an id, makes
+            its label known, and changes nothing else.
+        ids : array of n integers >= 0, optional
+            Names for the examples, to :meth:`unlearn` them by. Default: 0, 1, 2, ... in order
+            of arrival.
+
+        Returns
+        -------
+        self
+        """
+        if isinstance(self.class_weight, str):
+            raise ValueError(
+                f"class_weight={self.class_weight!r} is not supported for partial_fit, since it "
+                "needs all labels at once; use fit, or a dict of weights"
+            )
+        fresh = not self.__sklearn_is_fitted__()
+        rows, columns = self._read_rows(X, fresh=fresh)
+        y = self._read_labels(y, len(rows))
+        labels = self._labels_for(classes, fresh=fresh)
+        codes, arrivals = self._encode(labels, y)
+        weights = self._read_weights(sample_weight, len(rows))
+        given = self._read_ids(ids, len(rows), fresh=fresh)
+        batch = Batch(rows, columns, codes, weights, given, labels, arrivals)
+        if fresh:
+            self._begin(batch)
+        else:
+            factors = self._factors(batch)
+            self._note(columns)
+            self._class_factors = factors
+            if labels is not self._labels:
+                self._know(labels)
+        self._learn(self._weighted(batch))
+        return self
+
+    def learn_one(self, x: Any, y: Any, w: float = 1.0) -> Self:
+        """Learn one example: ``partial_fit`` of one row without its validation cost.
+
+        Parameters
+        ----------
+        x : 1-D array or dict
+            A dict maps feature names to numbers; absent names are 0. A model started with dicts
+            takes new names at any time.
+        y : label
+        w : float, default=1.0
+            Sample weight.
+
+        Returns
+        -------
+        self
+        """
+        code = self._short_codes.get(y)
+        if code is not None and w == 1.0:
+            try:
+                if type(x) is np.ndarray:
+                    self._core.learn_one(x, code, 1.0, self._next_id)
+                    self._next_id += 1
+                    return self
+                if type(x) is dict and self._vocabulary is not None:
+                    columns = self._vocabulary.columns
+                    self._core.learn_one_dict(x, columns, code, 1.0, self._next_id)
+                    self._next_id += 1
+                    self.n_features_in_ = len(columns)
+                    return self
+            except (TypeError, ValueError):  # the long way converts it or says what is wrong
+                pass
+        return self.partial_fit(one_row(x), _one_label(y), sample_weight=w)
+
+    def _labels_for(self, classes: Any, *, fresh: bool) -> Labels:
+        """The classes in force for this call."""
+        known = self._declared_labels() if fresh else self._labels
+        if classes is None:
+            if known is None:
+                raise ValueError(
+                    "classes must be passed on the first call to partial_fit; name all labels "
+                    f"that will come, or use {type(self).__name__}(classes='open')"
+                )
+            return known
+        given = _distinct(classes)
+        if known is None:
+            return Labels(given, is_open=False)
+        strangers = [label for label in given.tolist() if label not in known.codes]
+        if known.is_open:
+            return known.extended(strangers) if strangers else known
+        if strangers or len(given) != len(known):
+            raise ValueError(
+                f"classes={given.tolist()!r} is not the same as on the first call, "
+                f"{known.names.tolist()!r}; leave it out, or use classes='open'"
+            )
+        return known
+
+
+def _one_label(y: Any) -> NDArray[Any]:
+    if np.ndim(y) != 0:
+        raise ValueError(f"y must be one label, got {y!r}")
+    return np.asarray([y]) if isinstance(y, str | int | float | np.generic) else _boxed(y)
+
+
+def _boxed(y: Any) -> NDArray[Any]:
+    box = np.empty(1, dtype=object)
+    box[0] = y
+    return box
+
+
+def _distinct(classes: Any) -> NDArray[Any]:
+    names = np.unique(column_or_1d(np.asarray(classes)))
+    if not names.size:
+        raise ValueError("classes is empty; name at least one label")
+    return names

@@ -1,0 +1,318 @@
+"""The one learn loop and the one score loop; every algorithm is a face over them.
+
+An algorithm's face names its core (``_stem``) and maps its constructor to the core's parameters
+(``_core_params``). Everything else is here, in two steps that are kept apart on purpose: first
+the whole call is *read* (validated, touching nothing), then it is *learned*. A complaint can
+therefore never leave half a change behind.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from onlinesvm import _core
+
+from ..params import word
+from .labels import NO_LABELS, Labels
+from .persistence import Persistent
+from .progress import LiveBar, Progress, Silence
+from .reading import Columns, Reader, one_row
+from .rows import Rows
+from .vocabulary import Vocabulary
+
+# A slab is what is learned between two chances to report or to let a signal in.
+_SLAB_ROWS = 1024
+_SLAB_SECONDS = 0.1
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A call that has been read completely and may now be learned."""
+
+    rows: Rows
+    columns: Columns
+    targets: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    ids: NDArray[np.int64]
+    labels: Labels = NO_LABELS  # as known when the batch begins
+    arrivals: Mapping[int, Any] = field(default_factory=dict)  # row -> the label first met there
+
+
+class OnlineEstimator(Persistent, Reader, BaseEstimator):
+    """Learns from a stream: ``fit``, ``partial_fit`` and ``learn_one`` give the same bits.
+
+    A face states ``_stem`` (``"Ramp"`` for ``_core.Ramp32`` and ``_core.Ramp64``) and
+    ``_core_params``; its constructor has a parameter ``dtype``.
+    """
+
+    _stem: ClassVar[str]
+    _measure: ClassVar[str]  # what the progress bar counts
+
+    _short: bool = False  # whether learn_one may hand a row straight to the core
+    _vocabulary: Vocabulary | None = None
+    _next_id: int = 0
+    _id_gap: int = 0  # numbers passed over because callers brought ids of their own
+
+    def _core_params(self, n_features: int) -> dict[str, Any]:
+        """The constructor's parameters as the core wants them; a bad one is a ValueError.
+
+        ``n_features`` counts those of the first example.
+        """
+        raise NotImplementedError
+
+    # --- learning -----------------------------------------------------------------------------
+
+    def _begin(self, batch: Batch) -> None:
+        """Forget everything and stand ready for the first example of ``batch``."""
+        settings = self._core_params(batch.columns.at_start)
+        bits = {"float32": "32", "float64": "64"}
+        name = self._stem + bits[word("dtype", self.dtype, bits)]
+        core = getattr(_core, name)(settings)
+        for stale in ("feature_names_in_", "_vocabulary", "_next_id", "_id_gap"):
+            self.__dict__.pop(stale, None)
+        self._core_name, self._core_settings = name, settings
+        self._install(core)
+        self._note(batch.columns)
+
+    def _note(self, columns: Columns) -> None:
+        """Remember what a batch says about its features."""
+        if columns.newcomers is not None:
+            if self._vocabulary is None:
+                self._vocabulary = Vocabulary()
+            self._vocabulary.extend(columns.newcomers)
+        elif columns.names is not None:
+            self.feature_names_in_ = columns.names
+        self.n_features_in_ = columns.count
+
+    def _learn(self, batch: Batch) -> None:
+        """Learn a batch in row order, slab by slab; a signal between two slabs does no harm."""
+        with self._progress(len(batch.rows)) as progress:
+            for start, stop in _slabs(len(batch.rows), sorted(batch.arrivals)):
+                if start in batch.arrivals:
+                    self._meet(batch.arrivals[start])
+                rows, y = batch.rows.part(start, stop), batch.targets[start:stop]
+                tally = self._tally(rows, y) if progress.watching else 0.0
+                self._learn_slab(rows, y, batch.weights[start:stop], batch.ids[start:stop])
+                progress.advance(stop - start, tally, getattr(self._core, "n_support", None))
+
+    def _learn_slab(
+        self,
+        rows: Rows,
+        y: NDArray[np.float64],
+        w: NDArray[np.float64],
+        ids: NDArray[np.int64],
+    ) -> None:
+        seen = self._next_id - self._id_gap + len(rows)
+        self._next_id = max(self._next_id, int(ids.max()) + 1)
+        self._id_gap = self._next_id - seen
+        counted = w > 0
+        if not counted.all():
+            rows, y, w, ids = rows.kept(counted), y[counted], w[counted], ids[counted]
+        if len(rows):
+            rows.learn(self._core, y, w, ids)
+
+    def _meet(self, label: Any) -> None:
+        """Make room for a label never seen before."""
+        raise NotImplementedError
+
+    def _tally(self, rows: Rows, targets: NDArray[np.float64]) -> float:
+        """How well the rows are predicted now, summed over them; for the progress bar."""
+        raise NotImplementedError
+
+    def _progress(self, total: int) -> Progress:
+        if not getattr(self, "verbose", False):
+            return Silence()
+        return LiveBar(type(self).__name__, total, self._measure)
+
+    # --- scoring ------------------------------------------------------------------------------
+
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        """Scores of shape (n, outputs); changes nothing."""
+        check_is_fitted(self)
+        rows, _ = self._read_rows(X, fresh=False, learning=False)
+        return rows.score(self._core)
+
+    def _scores_one(self, x: Any) -> tuple[float, ...]:
+        """Scores of one example, by as short a way as its type allows."""
+        try:
+            if type(x) is np.ndarray:
+                return self._core.score_one(x)  # type: ignore[no-any-return]
+            if type(x) is dict and self._vocabulary is not None:
+                return self._core.score_one_dict(x, self._vocabulary.columns)  # type: ignore[no-any-return]
+        except (TypeError, ValueError):  # the long way converts it or says what is wrong
+            pass
+        return tuple(self._scores(one_row(x))[0].tolist())
+
+    # --- what the core offers -----------------------------------------------------------------
+
+    def unlearn(self, ids: ArrayLike) -> Self:
+        """Forget examples, as if they had never been learned.
+
+        Parameters
+        ----------
+        ids : int or array of int
+            The ids given to ``partial_fit``, or the numbers 0, 1, 2, ... in order of arrival.
+            An example the model no longer holds has no influence left: its id is passed over,
+            so a request may safely be repeated.
+
+        Returns
+        -------
+        self
+        """
+        forget = self._verb("unlearn")
+        wanted = np.atleast_1d(np.asarray(ids))
+        if wanted.ndim != 1 or (wanted.size and wanted.dtype.kind not in "iu"):
+            raise ValueError("ids must be an integer or a one-dimensional array of integers")
+        for odd in wanted[(wanted < 0) | (wanted >= self._next_id)]:
+            raise ValueError(
+                f"ids has {odd}, which no example bears; those learned so far have ids "
+                f"from 0 to {self._next_id - 1}"
+            )
+        wanted = np.unique(wanted.astype(np.int64))
+        if hasattr(self._core, "holds"):
+            wanted = wanted[np.asarray(self._core.holds(wanted), dtype=bool)]
+        if wanted.size:
+            forget(wanted)
+        return self
+
+    def kkt_residual(self) -> float:
+        """How far the solution is from optimal: the largest violation of the KKT conditions."""
+        return float(self._verb("kkt_residual")())
+
+    def objective(self) -> float:
+        """The value of the problem the method solves, at the current solution."""
+        return float(self._verb("objective")())
+
+    @classmethod
+    def can(cls, verb: str) -> bool:
+        """Whether this class offers ``"unlearn"``, ``"kkt_residual"`` or ``"objective"``."""
+        return hasattr(getattr(_core, f"{cls._stem}64", None), verb)
+
+    def _verb(self, name: str) -> Any:
+        """The core's method of that name; where there is none, say which class has it."""
+        if not self.can(name):
+            able = ", ".join(c.__name__ for c in concrete(OnlineEstimator) if c.can(name))
+            raise NotImplementedError(
+                f"{type(self).__name__} has no {name}(): it keeps a summary of the stream, not "
+                f"the problem it solved; {able or 'no class of this version'} can."
+            )
+        check_is_fitted(self)
+        return getattr(self._core, name)
+
+    # --- what it knows ------------------------------------------------------------------------
+
+    @property
+    def n_seen_(self) -> int:
+        """Examples that arrived, those of weight 0 included; unlearning does not lower it."""
+        self._fitted_core("n_seen_")
+        return self._next_id - self._id_gap
+
+    @property
+    def nbytes_(self) -> int:
+        """Bytes held by the core."""
+        return int(self._fitted_core("nbytes_").nbytes)
+
+    @property
+    def support_(self) -> NDArray[np.int64]:
+        """Ids of the support vectors."""
+        return np.asarray(self._support("support_")["ids"])
+
+    @property
+    def support_vectors_(self) -> Any:
+        """The support vectors, one per row; sparse when the model learned from sparse rows."""
+        support = self._support("support_vectors_")
+        if "vectors" in support:
+            return np.asarray(support["vectors"])
+        parts = (support["data"], support["indices"], support["indptr"])
+        return sp.csr_array(parts, shape=(len(support["ids"]), support["width"]))
+
+    @property
+    def dual_coef_(self) -> NDArray[np.float64]:
+        """Signed coefficients of the support vectors, one row per output."""
+        return np.asarray(self._support("dual_coef_")["coef"])
+
+    @property
+    def labels_used_(self) -> int:
+        """Labels the model has asked for so far."""
+        return int(self._offered("labels_used", "labels_used_", "it asks for every label"))
+
+    def _support(self, attribute: str) -> dict[str, Any]:
+        support: dict[str, Any] = self._offered("support", attribute, "it keeps no examples")()
+        return support
+
+    def _offered(self, name: str, attribute: str, reason: str) -> Any:
+        core = self._fitted_core(attribute)
+        if not hasattr(core, name):
+            raise AttributeError(f"{type(self).__name__} has no {attribute}: {reason}")
+        return getattr(core, name)
+
+    def _fitted_core(self, attribute: str) -> Any:
+        if not self.__sklearn_is_fitted__():
+            raise AttributeError(
+                f"{type(self).__name__} has no {attribute} yet; call fit or partial_fit first"
+            )
+        return self._core
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_core" in self.__dict__
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        kernel = getattr(self, "kernel", "linear")
+        tags.input_tags.sparse = not callable(kernel)
+        tags.input_tags.positive_only = kernel == "chi2"
+        return tags
+
+    # --- persistence --------------------------------------------------------------------------
+
+    def _install(self, core: Any) -> None:
+        self._core = core
+        self._short = self._core_settings.get("kernel", {}).get("name") != "chi2"
+
+    def _facts(self) -> dict[str, Any]:
+        return {
+            "n_features_in": self.n_features_in_,
+            "feature_names": getattr(self, "feature_names_in_", None),
+            "vocabulary": None if self._vocabulary is None else self._vocabulary.names(),
+            "next_id": self._next_id,
+            "id_gap": self._id_gap,
+        }
+
+    def _recall(self, facts: dict[str, Any]) -> None:
+        self.n_features_in_ = int(facts["n_features_in"])
+        if facts["feature_names"] is not None:
+            self.feature_names_in_ = facts["feature_names"]
+        if facts["vocabulary"] is not None:
+            self._vocabulary = Vocabulary(facts["vocabulary"])
+        self._next_id, self._id_gap = int(facts["next_id"]), int(facts["id_gap"])
+
+
+def concrete(root: type[OnlineEstimator]) -> Iterator[type[OnlineEstimator]]:
+    """Every finished class below ``root``: those that name a core."""
+    for cls in root.__subclasses__():
+        if "_stem" in cls.__dict__:
+            yield cls
+        yield from concrete(cls)
+
+
+def _slabs(n: int, cuts: list[int]) -> Iterator[tuple[int, int]]:
+    """Consecutive (start, stop) over n rows that begin anew at every cut and last about 0.1 s."""
+    size, start = _SLAB_ROWS, 0
+    for end in (*cuts, n):
+        while start < end:
+            stop = min(end, start + size)
+            began = time.perf_counter()
+            yield start, stop
+            if stop - start == size and time.perf_counter() - began < _SLAB_SECONDS / 2:
+                size *= 2
+            start = stop

@@ -1,0 +1,191 @@
+"""Reading a call: everything about it is validated here, and nothing is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import column_or_1d
+from sklearn.utils.validation import validate_data
+
+from .rows import DenseRows, Rows, SparseRows, as_rows, is_plain
+from .vocabulary import Vocabulary, named_rows
+
+MAX_ID = np.iinfo(np.int64).max - 1
+_FLOAT32_MAX = float(np.finfo(np.float32).max)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What a batch says about its features."""
+
+    count: int
+    at_start: int  # of the first example alone, so that what it fixes depends on no batch
+    names: NDArray[Any] | None = None  # of a data frame: fixed from now on
+    newcomers: tuple[Any, ...] | None = None  # of dicts: to be added to the vocabulary
+
+
+class Reader:
+    """How an estimator reads ``X``, ``sample_weight`` and ``ids``."""
+
+    _core: Any
+    _vocabulary: Vocabulary | None
+    _next_id: int
+
+    def _read_rows(self, X: Any, *, fresh: bool, learning: bool = True) -> tuple[Rows, Columns]:
+        """X as rows for the core; ``fresh`` means its columns are not known yet."""
+        if _is_records(X):
+            rows, columns = self._read_records(X, fresh=fresh, learning=learning)
+        elif not fresh and self._vocabulary is not None:
+            rows, columns = self._read_records(_frame_records(X), fresh=False, learning=learning)
+        else:
+            rows, columns = self._read_array(X, fresh=fresh)
+        limit = _FLOAT32_MAX if getattr(self, "dtype", None) == "float32" else np.inf
+        if not rows.within(limit):
+            raise ValueError(
+                "Input X contains NaN or infinity (or a value too large for dtype); "
+                "drop or impute those values first"
+            )
+        self._check_kernel_takes(rows)
+        return rows, columns
+
+    def _check_kernel_takes(self, rows: Rows) -> None:
+        kernel = getattr(self, "kernel", "linear")
+        if kernel == "chi2" and rows.smallest() < 0:
+            raise ValueError(
+                "Negative values in data: X must be >= 0 for kernel='chi2'; "
+                "shift the features or choose another kernel"
+            )
+        if callable(kernel) and isinstance(rows, SparseRows):
+            raise ValueError("X is sparse, which a kernel function cannot take; pass dense rows")
+
+    def _read_array(self, X: Any, *, fresh: bool) -> tuple[Rows, Columns]:
+        known = None if fresh else self.n_features_in_  # type: ignore[attr-defined]
+        named = not fresh and hasattr(self, "feature_names_in_")
+        if is_plain(X) and not named and X.shape[1] == (known or X.shape[1] or -1):
+            return DenseRows(X), Columns(X.shape[1], X.shape[1])
+        if isinstance(X, np.ndarray | list | tuple) and np.ndim(X) == 1:
+            raise ValueError(
+                f"X must be 2-D, got 1-D of length {len(X)}. Reshape your data with "
+                "X.reshape(1, -1) for one example or X.reshape(-1, 1) for one feature"
+            )
+        # A stand-in takes the notes that validate_data makes before it has looked at the values.
+        stand_in = object.__new__(type(self))
+        stand_in.__dict__.update(self.__dict__)
+        if fresh:
+            for name in ("n_features_in_", "feature_names_in_"):
+                stand_in.__dict__.pop(name, None)
+        valid = validate_data(
+            stand_in,
+            X,
+            reset=fresh,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            order="C",
+            ensure_all_finite=False,
+        )
+        names = getattr(stand_in, "feature_names_in_", None)
+        return as_rows(valid), Columns(valid.shape[1], valid.shape[1], names)
+
+    def _read_records(self, X: Any, *, fresh: bool, learning: bool) -> tuple[Rows, Columns]:
+        if not fresh and self._vocabulary is None:
+            names = getattr(self, "feature_names_in_", None)
+            if names is None:
+                raise ValueError(
+                    "x is a dict, but the model was started with arrays; pass an array of "
+                    f"{self.n_features_in_} values"  # type: ignore[attr-defined]
+                )
+            return DenseRows(named_rows(X, names)), Columns(len(names), len(names), names)
+        vocabulary = Vocabulary() if fresh or self._vocabulary is None else self._vocabulary
+        rows, newcomers = vocabulary.read(X, learning=learning)
+        return rows, Columns(rows.width, len(X[0]), newcomers=tuple(newcomers))
+
+    def _read_weights(self, sample_weight: Any, n: int) -> NDArray[np.float64]:
+        if sample_weight is None:
+            return np.ones(n)
+        weights = np.asarray(sample_weight, dtype=np.float64)
+        if weights.ndim == 0:
+            weights = np.full(n, float(weights))
+        if weights.ndim != 1:
+            raise ValueError("Sample weights must be 1D array or scalar; flatten sample_weight")
+        if len(weights) != n:
+            raise ValueError(
+                f"sample_weight.shape == {weights.shape}, expected {(n,)}! "
+                "Pass one weight for each row of X"
+            )
+        if (weights < 0).any():
+            raise ValueError("sample_weight has a negative value; use 0 to skip an example")
+        if not np.isfinite(weights).all():
+            raise ValueError("sample_weight contains NaN or infinity; use 0 to skip an example")
+        return np.ascontiguousarray(weights)
+
+    def _read_ids(self, ids: Any, n: int, *, fresh: bool) -> NDArray[np.int64]:
+        """The caller's ids, or the next n numbers."""
+        if ids is None:
+            start = 0 if fresh else self._next_id
+            return np.arange(start, start + n, dtype=np.int64)
+        given = np.asarray(ids)
+        if given.ndim != 1 or len(given) != n or given.dtype.kind not in "iu":
+            raise ValueError(f"ids must be {n} integers, one for each row of X")
+        if given.min() < 0 or given.max() > MAX_ID:
+            raise ValueError(f"ids must lie between 0 and {MAX_ID}")
+        given = np.ascontiguousarray(given, dtype=np.int64)
+        if len(np.unique(given)) < n:
+            raise ValueError("ids has duplicates; give every example an id of its own")
+        if not fresh and hasattr(self._core, "holds"):
+            held = np.asarray(self._core.holds(given), dtype=bool)
+            if held.any():
+                raise ValueError(
+                    f"ids has {given[held][0]}, which an example in the model bears; "
+                    "unlearn that one first or choose another id"
+                )
+        return given
+
+    def _read_column(self, y: Any, n: int) -> NDArray[Any]:
+        """y as one column of n entries, of whatever kind."""
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None; "
+                "pass one entry per row of X"
+            )
+        column: NDArray[Any] = column_or_1d(y, warn=True)
+        if len(column) != n:
+            raise ValueError(
+                f"y has {len(column)} entries for {n} rows of X "
+                "(inconsistent numbers of samples); pass one for each row"
+            )
+        if column.dtype.kind == "c":
+            raise ValueError("Complex data not supported: y must be labels or real numbers")
+        return column
+
+
+def one_row(x: Any) -> Any:
+    """One example, dict or array, as a batch of one."""
+    if isinstance(x, Mapping):
+        return [x]
+    row = np.asarray(x)
+    if row.ndim != 1:
+        raise ValueError(f"x must be a dict or a 1-D array, got {row.ndim} dimensions")
+    return row.reshape(1, -1)
+
+
+def _is_records(X: Any) -> bool:
+    return isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], Mapping)
+
+
+def _frame_records(X: Any) -> list[dict[Any, Any]]:
+    """A data frame as dicts, for a model that was started with dicts."""
+    if hasattr(X, "to_dicts"):
+        records = list(X.to_dicts())
+    elif hasattr(X, "to_dict") and hasattr(X, "columns"):
+        records = list(X.to_dict(orient="records"))
+    else:
+        raise ValueError(
+            "X must be a list of dicts or a data frame, since the model was started with dicts"
+        )
+    if not records:
+        raise ValueError("X is empty: Found array with 0 sample(s); pass at least one example")
+    return records

@@ -1,0 +1,131 @@
+"""A batch of examples ready for the core: contiguous, typed, finite; dense or sparse."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from onlinesvm import _core
+
+
+class Rows(Protocol):
+    """What the learn loop and the score loop ask of a batch."""
+
+    def __len__(self) -> int: ...
+
+    def part(self, start: int, stop: int) -> Rows:
+        """The rows from start to stop."""
+
+    def kept(self, mask: NDArray[np.bool_]) -> Rows:
+        """The rows where mask is true."""
+
+    def learn(self, core: Any, y: Any, w: Any, ids: Any) -> None:
+        """Let the core learn these rows in order."""
+
+    def score(self, core: Any) -> NDArray[np.float64]:
+        """The core's scores of these rows."""
+
+    def within(self, limit: float) -> bool:
+        """Whether every value is a number of at most that magnitude; infinity is never one."""
+
+    def smallest(self) -> float:
+        """The smallest stored value."""
+
+
+@dataclass(frozen=True)
+class DenseRows:
+    """Rows of a C-contiguous float32 or float64 array."""
+
+    values: NDArray[Any]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def part(self, start: int, stop: int) -> DenseRows:
+        return DenseRows(self.values[start:stop])
+
+    def kept(self, mask: NDArray[np.bool_]) -> DenseRows:
+        return DenseRows(self.values[mask])
+
+    def learn(self, core: Any, y: Any, w: Any, ids: Any) -> None:
+        core.learn_dense(self.values, y, w, ids)
+
+    def score(self, core: Any) -> NDArray[np.float64]:
+        scores: NDArray[np.float64] = core.score_dense(self.values)
+        return scores
+
+    def within(self, limit: float) -> bool:
+        return _within(self.values, limit)
+
+    def smallest(self) -> float:
+        return float(self.values.min())
+
+
+@dataclass(frozen=True)
+class SparseRows:
+    """Rows of a CSR array with ascending int32 column numbers."""
+
+    matrix: Any
+    width: int
+
+    @staticmethod
+    def of(matrix: Any) -> SparseRows:
+        """A CSR matrix brought into canonical form without touching the caller's."""
+        if not matrix.has_canonical_format:
+            matrix = matrix.copy()
+            matrix.sum_duplicates()
+        return SparseRows(matrix, matrix.shape[1])
+
+    def __len__(self) -> int:
+        return int(self.matrix.shape[0])
+
+    def part(self, start: int, stop: int) -> SparseRows:
+        return SparseRows(self.matrix[start:stop], self.width)
+
+    def kept(self, mask: NDArray[np.bool_]) -> SparseRows:
+        return SparseRows(self.matrix[np.flatnonzero(mask)], self.width)
+
+    def learn(self, core: Any, y: Any, w: Any, ids: Any) -> None:
+        core.learn_sparse(*self._parts(), self.width, y, w, ids)
+
+    def score(self, core: Any) -> NDArray[np.float64]:
+        scores: NDArray[np.float64] = core.score_sparse(*self._parts(), self.width)
+        return scores
+
+    def within(self, limit: float) -> bool:
+        return _within(self.matrix.data, limit)
+
+    def smallest(self) -> float:
+        return float(self.matrix.data.min(initial=0.0))
+
+    def _parts(self) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[np.int64]]:
+        m = self.matrix
+        return m.data, m.indices.astype(np.int32, copy=False), m.indptr.astype(np.int64, copy=False)
+
+
+def _within(values: NDArray[Any], limit: float) -> bool:
+    if not values.size:
+        return True
+    if values.dtype == np.float32 or limit == np.inf:
+        return bool(_core.all_finite(values))
+    return bool(-limit <= values.min() and values.max() <= limit)  # false for NaN
+
+
+def is_plain(X: Any) -> bool:
+    """Whether X can go to the core as it is."""
+    return (
+        type(X) is np.ndarray
+        and X.ndim == 2
+        and X.shape[0] > 0
+        and (X.dtype == np.float64 or X.dtype == np.float32)
+        and X.flags.c_contiguous
+    )
+
+
+def as_rows(X: Any) -> Rows:
+    """Rows of what scikit-learn's validation let through."""
+    return SparseRows.of(X) if sp.issparse(X) else DenseRows(X)

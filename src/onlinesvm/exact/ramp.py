@@ -1,0 +1,164 @@
+"""OnlineSVM-R: a robust kernel machine that is optimal after every example."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from .. import kernels, queries
+from ..base import OnlineClassifier
+from ..kernels import KernelFunction
+from ..params import count, number
+from ..queries import Query
+
+
+class RampSVC(OnlineClassifier):
+    """OnlineSVM-R (Wang & Vucetic): a kernel SVM for noisy streams, optimal after every example.
+
+    The ramp loss stops counting an example once it lies far on the wrong side, so mislabelled
+    examples never become support vectors: on noisy data the model is both more accurate and
+    several times smaller than a hinge-loss SVM. Every ``partial_fit`` and ``learn_one`` ends at a
+    stationary point of the whole problem, and :meth:`unlearn` returns to one exactly.
+
+    The price: an update costs time in proportion to the examples kept, and everything is kept
+    unless ``keep_non_support`` says otherwise. The loss is not convex, so another order of the
+    stream may end at another stationary point. For millions of rows and a linear boundary, take
+    :class:`PassiveAggressiveClassifier`.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of an error against a wide margin, > 0.
+    kernel : {"rbf", "linear", "poly", "laplacian", "chi2"} or callable, default="rbf"
+        A callable ``k(x, X)`` gives the values of one example against the rows of ``X``.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Width of rbf, poly, laplacian and chi2. Both words mean ``1 / n_features``, right for
+        standardised features; with dicts, the features of the first example are counted.
+    degree : float, default=3
+        Of the polynomial kernel.
+    coef0 : float, default=0.0
+        Constant of the polynomial kernel, >= 0.
+    s : float, default=-1.0
+        Where the ramp flattens, < 1: examples with ``y f(x) < s`` count no further.
+        ``-inf`` gives the plain hinge loss.
+    bias : {"none", "kernel"}, default="none"
+        ``"kernel"`` adds 1 to the kernel, a regularised bias.
+    tol : float, default=1e-3
+        An example may violate the optimality conditions by so much.
+    gain_tol : float, default=1e-5
+        Steps that improve the objective by less are not taken.
+    keep_non_support : int, default=None
+        Examples kept besides the support vectors, in case they become ones; ``None`` keeps all.
+        100 is fair, 1000 costs nothing noticeable, and memory is bounded by it.
+    query : {"all", "margin", "greedy"} or query, default="all"
+        Which labels to use: ``"margin"`` (OnlineASVM-R) skips examples with ``|f(x)| > 1``,
+        ``Greedy(h)`` takes one in every ``h``. :meth:`wants_label` tells beforehand.
+    class_weight : dict or "balanced", default=None
+        Multiplies ``C`` by class. ``"balanced"`` works with ``fit`` only.
+    classes : "open" or array of labels, default=None
+        ``"open"`` lets classes appear at any time; an array names them beforehand, so that
+        ``partial_fit`` and ``learn_one`` need no more.
+    dtype : {"float32", "float64"}, default="float32"
+        Type of the stored examples and kernel values; the solution is float64 throughout.
+    cache_bytes : int, default=256 MiB
+        Memory for kernel rows, on top of the examples. It affects speed only.
+    verbose : bool, default=False
+        Show a live bar when learning takes long.
+
+    Attributes
+    ----------
+    classes_ : array of labels, in ascending order; with ``classes="open"`` in order of arrival
+    n_features_in_, feature_names_in_ : as in scikit-learn
+    support_ : ids of the support vectors
+    support_vectors_, dual_coef_ : the vectors and their signed coefficients
+    n_support_ : number of support vectors of each class (one-vs-rest problem)
+    intercept_ : array, the bias of each output
+    n_seen_ : int, examples that arrived
+    labels_used_ : int, labels the query asked for
+    nbytes_ : int, memory of the model
+
+    References
+    ----------
+    Z. Wang, S. Vucetic: Fast Online Training of Ramp Loss Support Vector Machines.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onlinesvm import RampSVC
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, (600, 2))
+    >>> y = np.where(X[:, 0] * X[:, 1] > 0, 1, -1)
+    >>> noisy = np.where(rng.random(600) < 0.15, -y, y)
+    >>> model = RampSVC(C=10, gamma=4).fit(X, noisy)
+    >>> print(f"{model.score(X, y):.2f}")
+    0.97
+    >>> model.unlearn([3, 17]).n_seen_
+    600
+    """
+
+    _stem = "Ramp"
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        kernel: str | KernelFunction = "rbf",
+        gamma: float | Literal["scale", "auto"] = "scale",
+        degree: float = 3,
+        coef0: float = 0.0,
+        s: float = -1.0,
+        bias: Literal["none", "kernel"] = "none",
+        tol: float = 1e-3,
+        gain_tol: float = 1e-5,
+        keep_non_support: int | None = None,
+        query: str | Query = "all",
+        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
+        classes: Sequence[Any] | Literal["open"] | None = None,
+        dtype: Literal["float32", "float64"] = "float32",
+        cache_bytes: int = 256 << 20,
+        verbose: bool = False,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.s = s
+        self.bias = bias
+        self.tol = tol
+        self.gain_tol = gain_tol
+        self.keep_non_support = keep_non_support
+        self.query = query
+        self.class_weight = class_weight
+        self.classes = classes
+        self.dtype = dtype
+        self.cache_bytes = cache_bytes
+        self.verbose = verbose
+
+    def _core_params(self, n_features: int) -> dict[str, Any]:
+        keep = self.keep_non_support
+        return {
+            **problem_params(self, n_features),
+            "keep_non_support": -1 if keep is None else count("keep_non_support", keep),
+            **queries.resolve(self.query).core_params(),
+        }
+
+
+def problem_params(face: Any, n_features: int) -> dict[str, Any]:
+    """What the online and the offline machine have in common: the problem and its tolerances."""
+    return {
+        "C": number("C", face.C, above=0),
+        "s": -math.inf if face.s == -math.inf else number("s", face.s, below=1),
+        "tol": number("tol", face.tol, above=0),
+        "gain_tol": number("gain_tol", face.gain_tol, at_least=0),
+        "cache_bytes": count("cache_bytes", face.cache_bytes),
+        "kernel": kernels.resolve(
+            face.kernel,
+            gamma=face.gamma,
+            degree=face.degree,
+            coef0=face.coef0,
+            bias=face.bias,
+            n_features=n_features,
+        ),
+    }

@@ -1,0 +1,51 @@
+"""Kernels by name or by function, and how a constructor's words become the core's numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from numpy.typing import NDArray
+
+from .params import number, word
+
+#: The words ``kernel=`` understands.
+NAMES = ("linear", "rbf", "poly", "laplacian", "chi2")
+
+#: A kernel of your own: ``k(x, X)`` gives the values of ``x`` against the rows of ``X``.
+KernelFunction = Callable[[NDArray[Any], NDArray[Any]], Any]
+
+_BIAS_OFFSET = {"none": 0.0, "kernel": 1.0}
+
+
+def resolve(
+    kernel: str | KernelFunction,
+    *,
+    gamma: float | str,
+    degree: float,
+    coef0: float,
+    bias: str,
+    n_features: int,
+) -> dict[str, Any]:
+    """The kernel as the core takes it: every number fixed.
+
+    ``gamma="scale"`` and ``"auto"`` both mean ``1 / n_features``: on standardised data that is
+    what scikit-learn's ``"scale"`` gives, and unlike a variance it does not depend on how the
+    stream was cut into batches.
+    """
+    numbers = {
+        "gamma": _gamma(gamma, n_features),
+        "degree": number("degree", degree, above=0),
+        "coef0": number("coef0", coef0, at_least=0),
+        "offset": _BIAS_OFFSET[word("bias", bias, _BIAS_OFFSET)],
+    }
+    if callable(kernel):
+        return {"name": "function", "function": kernel, **numbers}
+    return {"name": word("kernel", kernel, NAMES), **numbers}
+
+
+def _gamma(gamma: float | str, n_features: int) -> float:
+    if isinstance(gamma, str):
+        word("gamma", gamma, ("scale", "auto"))
+        return 1.0 / max(1, n_features)
+    return number("gamma", gamma, above=0)

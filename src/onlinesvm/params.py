@@ -1,0 +1,49 @@
+"""Constructor parameters, checked when learning starts; each complaint names the parameter."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Collection
+from typing import Any
+
+
+def number(
+    name: str,
+    value: Any,
+    *,
+    above: float = -math.inf,
+    at_least: float = -math.inf,
+    below: float = math.inf,
+) -> float:
+    """``value`` as a float inside its range (``at_least <= value``, ``above < value < below``)."""
+    if not isinstance(value, numbers.Real) or isinstance(value, bool) or math.isnan(value):
+        raise ValueError(f"{name} must be a number, got {value!r}")
+    value = float(value)
+    if not (at_least <= value and above < value < below):
+        bounds = [
+            f"{sign} {bound:g}"
+            for sign, bound in ((">", above), (">=", at_least), ("<", below))
+            if math.isfinite(bound)
+        ]
+        raise ValueError(f"{name} must be finite{_joined(bounds)}, got {value!r}")
+    return value
+
+
+def _joined(bounds: list[str]) -> str:
+    return f" and {' and '.join(bounds)}" if bounds else ""
+
+
+def count(name: str, value: Any, *, at_least: int = 0) -> int:
+    """``value`` as an int of at least ``at_least``."""
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < at_least:
+        raise ValueError(f"{name} must be an integer >= {at_least}, got {value!r}")
+    return int(value)
+
+
+def word(name: str, value: Any, words: Collection[str]) -> str:
+    """``value`` if it is one of ``words``."""
+    if not isinstance(value, str) or value not in words:
+        offered = ", ".join(repr(w) for w in words)
+        raise ValueError(f"{name} must be one of {offered}, got {value!r}")
+    return value
