@@ -1,0 +1,38 @@
+"""Run the speed list, one process per file so that none inherits another's memory.
+
+python -m bench                  all of bench/speed, in order
+python -m bench predict --quick  only this one; options go to it
+python -m bench quality          the accuracy table (longer; not part of the list)
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+
+SPEED = ("ramp_pass", "predict", "kernel_row", "linear", "stream_1m")
+BENCHMARKS = {name: f"bench.speed.{name}" for name in SPEED} | {"quality": "bench.quality.accuracy"}
+
+
+def main(words: list[str]) -> int:
+    chosen = [word for word in words if word in BENCHMARKS]
+    rest = [word for word in words if word not in BENCHMARKS]
+    if rest[:1] in (["-h"], ["--help"]) and not chosen:
+        print(__doc__)
+        return 0
+    if rest and not rest[0].startswith("-"):
+        print(f"unknown benchmark {rest[0]!r}; known: {', '.join(BENCHMARKS)}", file=sys.stderr)
+        return 2
+    return max(_run(BENCHMARKS[name], rest) for name in chosen or SPEED)
+
+
+def _run(module: str, arguments: list[str]) -> int:
+    if importlib.util.find_spec(module) is None:
+        print(f"{module}: not there", file=sys.stderr)
+        return 1
+    return subprocess.run([sys.executable, "-m", module, *arguments], check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,40 @@
+"""What one pass buys: accuracy, support vectors, labels and time of every learner on nine tasks.
+
+Everything is trained on the same rows in the same order and scored on the same test rows; nothing
+is tuned on test rows. Kernel learners share the task's C and gamma; Nystroem + SGD picks its alpha
+by cross-validation on the training rows, before the clock. The time is that of one run: for ratios
+to rely on see bench/speed.
+"""
+
+from __future__ import annotations
+
+from bench.common import Report, parse, race
+from bench.peers import present
+from bench.peers.batch import SVC
+from bench.peers.gradient import NYSTROEM_1, NYSTROEM_5, SGD
+from bench.peers.ours import HINGE, PA, RAMP, RAMP_GREEDY, RAMP_MARGIN
+from bench.peers.streams import RIVER, VOWPAL, VOWPAL_KSVM
+from onlinesvm.datasets import PAPER_TASKS, paper_task
+
+OURS = [RAMP, RAMP_MARGIN, RAMP_GREEDY, HINGE, PA]
+PEERS = [SVC, NYSTROEM_1, NYSTROEM_5, SGD, RIVER, VOWPAL, VOWPAL_KSVM]
+
+
+def main() -> None:
+    options = parse(__doc__, repeats=1)
+    report = Report("accuracy", "One pass over the ramp paper's tasks", SVC.name, options)
+    learners = present([*OURS, *PEERS], report.note)
+    names = [name for name in PAPER_TASKS if options.wants(name)]
+    for name in names:
+        task = paper_task(name, train_rows=300 if options.quick else None)
+        laps = race(
+            {learner.name: learner.enter(task) for learner in learners}, repeats=options.repeats
+        )
+        facts = {learner: lap.product.facts(task) for learner, lap in laps.items()}
+        report.add(name, laps, facts=facts)
+        report.details[name] = {"published": task.published}
+    report.finish()
+
+
+if __name__ == "__main__":
+    main()
