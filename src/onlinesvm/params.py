@@ -19,15 +19,15 @@ def number(
     """``value`` as a float inside its range (``at_least <= value``, ``above < value < below``)."""
     if not isinstance(value, numbers.Real) or isinstance(value, bool) or math.isnan(value):
         raise ValueError(f"{name} must be a number, got {value!r}")
-    value = float(value)
-    if not (at_least <= value and above < value < below):
+    real = float(value)
+    if not (at_least <= real and above < real < below):
         bounds = [
             f"{sign} {bound:g}"
             for sign, bound in ((">", above), (">=", at_least), ("<", below))
             if math.isfinite(bound)
         ]
-        raise ValueError(f"{name} must be finite{_joined(bounds)}, got {value!r}")
-    return value
+        raise ValueError(f"{name} must be finite{_joined(bounds)}, got {real!r}")
+    return real
 
 
 def _joined(bounds: list[str]) -> str:
