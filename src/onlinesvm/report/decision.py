@@ -55,6 +55,17 @@ def plot_decision(
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from onlinesvm import RampSVC
+    >>> from onlinesvm.datasets import make_checkerboard
+    >>> from onlinesvm.report import plot_decision
+    >>> X, y = make_checkerboard(300, random_state=0)
+    >>> ax = plot_decision(RampSVC(C=10, gamma=4).fit(X, y), X, y)
+    >>> ax.figure.savefig("/dev/null", format="png")
     """
     names = _axis_names(X)
     X, y = _points(X), np.asarray(y)

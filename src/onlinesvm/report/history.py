@@ -39,6 +39,19 @@ def plot_history(
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from onlinesvm import RampSVC
+    >>> from onlinesvm.datasets import make_checkerboard
+    >>> from onlinesvm.stream import lessons, prequential
+    >>> X, y = make_checkerboard(400, random_state=0)
+    >>> models = {"ramp": RampSVC(C=10, gamma=4)}
+    >>> history = list(prequential(models, lessons(X, y), classes=[-1, 1], every=100))
+    >>> plot_history(history, "support_vectors").get_xlabel()
+    'examples seen'
     """
     history = list(history)
     if not history:

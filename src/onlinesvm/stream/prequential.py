@@ -110,6 +110,16 @@ def prequential(
     Notes
     -----
     Costs one prediction and one update per model and example, and holds one lesson at a time.
+
+    Examples
+    --------
+    >>> from onlinesvm import RampSVC
+    >>> from onlinesvm.datasets import make_checkerboard
+    >>> from onlinesvm.stream import lessons, prequential
+    >>> X, y = make_checkerboard(600, random_state=0)
+    >>> *_, last = prequential({"ramp": RampSVC(C=10, gamma=4)}, lessons(X, y), classes=[-1, 1])
+    >>> last["ramp"].seen
+    600
     """
     if not models:
         raise ValueError("models is empty: give at least one, as {'name': model}")

@@ -1,0 +1,225 @@
+"""Models in files: learn one, use one, look at one."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from difflib import get_close_matches
+from pathlib import Path
+from time import perf_counter
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.filesize import decimal
+from rich.table import Table
+from sklearn.base import is_classifier
+
+import onlinesvm
+from onlinesvm.cli.files import Examples, read_examples
+from onlinesvm.cli.methods import find_estimator
+
+__all__ = ["build", "describe_file", "fit_file", "parse_params", "predict_file"]
+
+
+def fit_file(
+    console: Console, data: Path, *, method: str, params: list[str], target: str | None, save: Path
+) -> None:
+    """Learn `data` row by row with a live bar, write the model to `save`, say what came out."""
+    model = build(method, params)
+    _need_folder("--save", save)
+    examples = read_examples(data, target=target)
+    if examples.y is None:
+        raise ValueError(f"{data}: no labels; an .npz archive needs an array y")
+    _hint_at_scales(console, examples)
+    start = perf_counter()
+    with _watched(model):
+        model.fit(examples.X, examples.y)
+    seconds = perf_counter() - start
+    model.save(save)
+    console.print(
+        f"learnt {examples.n:,} rows in {seconds:.2f} s "
+        f"({examples.n / seconds:,.0f} a second){_support_clause(model)}"
+    )
+    console.print(f"model: [bold]{save}[/]", soft_wrap=True)
+
+
+def predict_file(
+    console: Console,
+    model_path: Path,
+    data: Path,
+    *,
+    out: Path | None,
+    scores: bool,
+    target: str | None,
+) -> None:
+    """Write one prediction a line; where the file has labels, tell the score."""
+    model = _load(model_path)
+    if scores and not hasattr(model, "decision_function"):
+        raise ValueError(f"--scores: a {type(model).__name__} predicts numbers and has no scores")
+    if out is not None:
+        _need_folder("--out", out)
+    examples = read_examples(data, target=target, width=model.n_features_in_)
+    predictions = model.predict(examples.X)
+    decisions = np.asarray(model.decision_function(examples.X)) if scores else None
+    with _opened(out) as file:
+        file.writelines(line + "\n" for line in _lines(predictions, decisions))
+    if examples.y is not None:
+        console.print(_verdict(model, predictions, examples.y))
+
+
+def describe_file(path: Path) -> Table:
+    """What a saved model is and what it has seen."""
+    model = _load(path)
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column()
+    defaults = type(model)().get_params()
+    changed = {
+        name: value
+        for name, value in model.get_params().items()
+        if repr(value) != repr(defaults[name])
+    }
+    settings = ", ".join(f"{name}={value!r}" for name, value in changed.items())
+    table.add_row("method", type(model).__name__)
+    table.add_row("parameters", settings or "all at their defaults")
+    table.add_row("file", f"{path} ({decimal(path.stat().st_size)})")
+    for label, attribute in (
+        ("classes", "classes_"),
+        ("features", "n_features_in_"),
+        ("examples seen", "n_seen_"),
+        ("labels used", "labels_used_"),
+    ):
+        value = getattr(model, attribute, None)
+        if value is not None:
+            table.add_row(label, _worded(value))
+    support = getattr(model, "support_", None)
+    if support is not None:
+        table.add_row("support vectors", f"{len(support):,}")
+    if hasattr(model, "nbytes_"):
+        table.add_row("memory", decimal(model.nbytes_))
+    return table
+
+
+def build(method: str, params: Iterable[str]) -> Any:
+    """An estimator from its name and NAME=VALUE words."""
+    cls = find_estimator(method)
+    given = parse_params(params)
+    known = cls().get_params()
+    for name in given.keys() - known.keys():
+        near = get_close_matches(name, known, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"it has {', '.join(known)}"
+        raise ValueError(f"-p {name}: {method} has no such parameter; {hint}")
+    return cls(**given)
+
+
+def parse_params(words: Iterable[str]) -> dict[str, Any]:
+    """Python values where they read as such, infinities, else text.
+
+    >>> parse_params(["C=10", "s=-inf", "kernel=rbf", "class_weight={0: 2.5}"])
+    {'C': 10, 's': -inf, 'kernel': 'rbf', 'class_weight': {0: 2.5}}
+    """
+    params = {}
+    for word in words:
+        name, equals, text = word.partition("=")
+        if not (name.strip() and equals and text.strip()):
+            raise ValueError(f"-p {word}: write NAME=VALUE, for example -p C=10")
+        params[name.strip()] = _value(text.strip())
+    return params
+
+
+def _value(text: str) -> Any:
+    if text.lstrip("+-") in {"inf", "infinity"}:
+        return float(text)
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+def _load(path: Path) -> Any:
+    if not path.is_file():
+        raise ValueError(f"{path}: no such file")
+    model = onlinesvm.load(path)
+    if not hasattr(model, "n_features_in_"):
+        raise ValueError(f"{path}: this model has not learnt anything yet")
+    return model
+
+
+@contextmanager
+def _watched(model: Any) -> Iterator[None]:
+    """A live bar while learning, and no trace of it in the model."""
+    if "verbose" not in model.get_params():
+        yield
+        return
+    before = model.verbose
+    model.set_params(verbose=True)
+    try:
+        yield
+    finally:
+        model.set_params(verbose=before)
+
+
+@contextmanager
+def _opened(out: Path | None) -> Iterator[IO[str]]:
+    if out is None:
+        yield sys.stdout
+        return
+    with out.open("w", encoding="utf-8") as file:
+        yield file
+
+
+def _need_folder(option: str, path: Path) -> None:
+    if path.is_dir() or not path.absolute().parent.is_dir():
+        raise ValueError(f"{option} {path}: the folder {path.absolute().parent} does not exist")
+
+
+def _lines(predictions: NDArray[Any], decisions: NDArray[Any] | None) -> Iterator[str]:
+    if decisions is None:
+        yield from map(str, predictions.tolist())
+        return
+    for label, row in zip(
+        predictions.tolist(), decisions.reshape(len(predictions), -1), strict=True
+    ):
+        yield ",".join([str(label), *(f"{f:.6g}" for f in row)])
+
+
+def _verdict(model: Any, predictions: NDArray[Any], y: NDArray[Any]) -> str:
+    if not is_classifier(model):
+        error = np.abs(predictions - y.astype(np.float64)).mean()
+        return f"mean absolute error {error:.4g} over {len(y):,} rows"
+    unknown = set(y.tolist()) - set(model.classes_.tolist())
+    right = int(np.count_nonzero(predictions == y))
+    words = f"{right / len(y):.2%} right, {right:,} of {len(y):,} rows"
+    return (
+        f"{words} ({len(unknown)} labels of the file are unknown to the model)"
+        if unknown
+        else words
+    )
+
+
+def _support_clause(model: Any) -> str:
+    support = getattr(model, "support_", None)
+    return "" if support is None else f", {len(support):,} support vectors"
+
+
+def _hint_at_scales(console: Console, examples: Examples) -> None:
+    """Raw columns are the commonest reason for a bad SVM: say so, go on."""
+    if not isinstance(examples.X, np.ndarray) or examples.X.dtype.kind not in "fiu":
+        return
+    widest = float(examples.X.std(axis=0).max())
+    if widest > 20:
+        console.print(
+            f"[yellow]hint:[/] a feature has standard deviation {widest:.3g}; "
+            "standardised features usually learn better"
+        )
+
+
+def _worded(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        shown = ", ".join(map(str, value[:10].tolist()))
+        return f"{len(value)} ({shown}{', ...' if len(value) > 10 else ''})"
+    return f"{value:,}"

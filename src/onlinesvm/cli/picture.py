@@ -1,0 +1,53 @@
+"""The picture that closes the demo: what each machine learnt, and how it got there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from onlinesvm.report import plot_decision, plot_history
+from onlinesvm.report.style import figure
+from onlinesvm.stream import Snapshot
+
+if TYPE_CHECKING:
+    from onlinesvm.cli.demo import Board
+
+__all__ = ["check_target", "draw_contest"]
+
+
+def check_target(path: Path) -> None:
+    """Fail before the work, not after it, when the picture could not be written."""
+    formats = figure().canvas.get_supported_filetypes()
+    if path.suffix.lower().lstrip(".") not in formats:
+        raise ValueError(
+            f"--out {path}: the name must end in one of .{', .'.join(sorted(formats))}"
+        )
+    if path.is_dir() or not path.absolute().parent.is_dir():
+        raise ValueError(f"--out {path}: the folder {path.absolute().parent} does not exist")
+
+
+def draw_contest(
+    path: Path,
+    models: Mapping[str, Any],
+    board: Board,
+    history: Sequence[Mapping[str, Snapshot]],
+    accuracy: Mapping[str, float],
+) -> None:
+    """Write one panel for each model above the curves of accuracy and support vectors."""
+    fig = figure(figsize=(15, 9.6))
+    grid = fig.add_gridspec(2, 6, height_ratios=[2.2, 1])
+    for k, (name, model) in enumerate(models.items()):
+        ax = fig.add_subplot(grid[0, 2 * k : 2 * k + 2])
+        plot_decision(model, board.X, board.y, ax=ax)
+        last = history[-1][name]
+        ax.set_title(
+            f"{name}: {accuracy[name]:.1%} right\n"
+            f"{last.support_vectors:,} support vectors, {last.labels_used:,} labels used",
+            fontsize="large",
+        )
+    left, right = fig.add_subplot(grid[1, :3]), fig.add_subplot(grid[1, 3:])
+    plot_history(history, "recent_accuracy", ax=left, smooth=10)
+    left.set_ylabel("right before learning it\n(true labels, moving average)")
+    plot_history(history, "support_vectors", ax=right)
+    fig.savefig(path, dpi=120)

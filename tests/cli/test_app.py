@@ -1,0 +1,183 @@
+"""The command line from outside: what it prints, what it writes, how it fails."""
+
+import re
+
+import numpy as np
+import pytest
+from matplotlib.image import imread
+from typer.testing import CliRunner
+
+import onlinesvm
+from onlinesvm.cli.app import app
+from onlinesvm.datasets import make_checkerboard
+
+
+def run(*arguments, code=0):
+    """Output and error text of a command, styles removed, lines unwrapped."""
+    result = CliRunner(env={"COLUMNS": "200", "TERM": "dumb"}).invoke(app, [*map(str, arguments)])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == code, result.output
+    return re.sub(r"\x1b\[[0-9;]*m", "", result.output)
+
+
+def refused(*arguments):
+    """The one line with which a command declines."""
+    text = run(*arguments, code=2)
+    assert "Traceback" not in text
+    (line,) = text.strip().splitlines()
+    assert line.startswith("error: ")
+    return line
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Tables with and without labels, and a model that learnt the first."""
+    path = tmp_path_factory.mktemp("cli")
+    X, y = make_checkerboard(300, board=2, random_state=0)
+    X -= 1
+    table = "\n".join(f"{a:.6f},{b:.6f},{label}" for (a, b), label in zip(X, y, strict=True))
+    (path / "train.csv").write_text("width,height,colour\n" + table)
+    (path / "bare.csv").write_text("\n".join(f"{a:.6f},{b:.6f}" for a, b in X))
+    lines = (f"{label} 1:{a:.6f} 2:{b:.6f}" for (a, b), label in zip(X, y, strict=True))
+    (path / "train.libsvm").write_text("\n".join(lines))
+    np.savez(path / "train.npz", X=X, y=y)
+    run("fit", path / "train.csv", "-p", "C=10", "-p", "gamma=2", "--save", path / "m.safetensors")
+    return path
+
+
+def test_version_and_help():
+    assert run("--version") == f"onlinesvm {onlinesvm.__version__}\n"
+    text = run("--help")
+    assert all(command in text for command in ("demo", "methods", "fit", "predict", "info"))
+
+
+def test_methods_lists_every_estimator():
+    text = run("methods")
+    for cls in onlinesvm.all_estimators():
+        assert cls.__name__ in text
+    ramp = next(line for line in text.splitlines() if line.startswith("RampSVC"))
+    assert "classify" in ramp
+    assert "unlearns" in text
+
+
+@pytest.mark.parametrize("name", ["train.csv", "train.libsvm", "train.npz"])
+def test_fit_predict_info(folder, name):
+    model, out = folder / f"{name}.safetensors", folder / f"{name}.txt"
+    said = run("fit", folder / name, "-p", "C=10", "-p", "gamma=2", "--save", model)
+    assert re.search(r"learnt 300 rows in .* a second\), \d+ support vectors", said)
+    assert str(model) in said
+
+    said = run("predict", model, folder / name, "--out", out)
+    right = float(re.search(r"([\d.]+)% right, \d+ of 300 rows", said)[1])
+    assert right > 90
+    assert set(out.read_text().split()) == {"-1", "1"}
+    assert len(out.read_text().splitlines()) == 300
+
+    said = run("info", model)
+    assert re.search(r"method +RampSVC", said)
+    assert re.search(r"parameters +C=10, gamma=2 *\n", said)
+    assert re.search(r"classes +2 \(-1, 1\)", said)
+    assert re.search(r"examples seen +300", said)
+    assert "verbose" not in said
+
+
+def test_the_saved_model_is_the_one_python_would_have_made(folder):
+    table = np.loadtxt(folder / "train.csv", delimiter=",", skiprows=1)
+    X, y = table[:, :2], table[:, 2].astype(int)
+    here = onlinesvm.RampSVC(C=10, gamma=2).fit(X, y)
+    there = onlinesvm.load(folder / "m.safetensors")
+    np.testing.assert_array_equal(here.decision_function(X), there.decision_function(X))
+
+
+def test_predictions_go_to_standard_output(folder):
+    lines = run("predict", folder / "m.safetensors", folder / "bare.csv").splitlines()
+    assert len(lines) == 300
+    assert set(lines) == {"-1", "1"}
+
+
+def test_scores_follow_the_labels(folder):
+    text = run("predict", folder / "m.safetensors", folder / "bare.csv", "--scores")
+    table = np.array([line.split(",") for line in text.splitlines()], dtype=float)
+    np.testing.assert_array_equal(np.sign(table[:, 1]), table[:, 0])
+
+
+def test_other_methods_and_text_labels(folder):
+    table = folder / "words.csv"
+    table.write_text("colour,width\nred,1\nblue,-1\nred,2\nblue,-2\n")
+    model = folder / "words.safetensors"
+    method = "PassiveAggressiveClassifier"
+    run("fit", table, "--method", method, "--target", "colour", "--save", model)
+    said = run("predict", model, table, "--target", "colour")
+    assert said.split()[:4] == ["red", "blue", "red", "blue"]
+    assert "100.00% right" in said
+    assert re.search(r"classes +2 \(blue, red\)", run("info", model))
+
+
+def test_regression_tells_its_error(folder):
+    table, model = folder / "line.csv", folder / "line.safetensors"
+    table.write_text("\n".join(f"{x},{2 * x}" for x in np.linspace(-1, 1, 50)))
+    run("fit", table, "--method", "PassiveAggressiveRegressor", "--save", model)
+    assert re.search(r"mean absolute error [\d.e-]+ over 50 rows", run("predict", model, table))
+    assert "--scores" in refused("predict", model, table, "--scores")
+
+
+def test_raw_columns_get_a_hint(folder):
+    table = folder / "raw.csv"
+    table.write_text("1000,1,0\n-1000,2,1\n500,3,0\n")
+    assert "hint" in run("fit", table, "--save", folder / "raw.safetensors")
+
+
+def test_refusals_of_fit(folder):
+    save = ("--save", folder / "never.safetensors")
+    train = folder / "train.csv"
+    assert "absent.csv: no such file" in refused("fit", folder / "absent.csv", *save)
+    assert "did you mean RampSVC?" in refused("fit", train, "--method", "rampsvm", *save)
+    assert "did you mean gamma?" in refused("fit", train, "-p", "gama=1", *save)
+    assert "NAME=VALUE" in refused("fit", train, "-p", "C", *save)
+    assert "C must be" in refused("fit", train, "-p", "C=-1", *save)
+    assert "no column 'shape'" in refused("fit", train, "--target", "shape", *save)
+    assert "does not exist" in refused("fit", train, "--save", folder / "no" / "m.safetensors")
+    np.savez(folder / "bare.npz", X=np.eye(2))
+    assert "needs an array y" in refused("fit", folder / "bare.npz", *save)
+    (folder / "nan.csv").write_text("1,2,0\nnan,2,1\n")
+    assert "NaN" in refused("fit", folder / "nan.csv", *save)
+    assert not (folder / "never.safetensors").exists()
+
+
+def test_refusals_of_predict_and_info(folder):
+    model = folder / "m.safetensors"
+    assert "no such file" in refused("info", folder / "absent.safetensors")
+    assert "train.csv" in refused("info", folder / "train.csv")
+    assert "train.csv" in refused("predict", folder / "train.csv", model)
+    (folder / "wide.csv").write_text("1,2,3,4,5\n1,2,3,4,5\n")
+    assert "features" in refused("predict", model, folder / "wide.csv")
+    broken = folder / "broken.safetensors"
+    broken.write_bytes(model.read_bytes()[:-10])
+    assert "broken.safetensors" in refused("info", broken)
+
+
+def test_demo_writes_a_picture(tmp_path):
+    picture = tmp_path / "demo.png"
+    said = run("demo", "--rows", 300, "--out", picture)
+    assert "15% of its labels are" in said
+    assert len(re.findall(r"^ +[\d,]+ rows \|", said, flags=re.M)) == 10
+    assert re.search(r"[\d.]+%  RampSVC, \d+ support vectors", said)
+    assert str(picture) in said
+    pixels = imread(picture)
+    assert pixels.shape[1] > 1000
+    assert pixels.std() > 0.05
+
+
+def test_demo_can_animate_and_repeat_itself(tmp_path):
+    first = run("demo", "--rows", 150, "--seed", 7, "--live", "--out", tmp_path / "a.png")
+    assert "150 of 150 examples" in first
+    again = run("demo", "--rows", 150, "--seed", 7, "--no-live", "--out", tmp_path / "b.png")
+    tail = "On fresh squares"
+    assert first.partition(tail)[2].splitlines()[:6] == again.partition(tail)[2].splitlines()[:6]
+
+
+def test_demo_refuses_before_it_works(tmp_path):
+    assert "must end in one of" in refused("demo", "--out", tmp_path / "a.doc")
+    assert "does not exist" in refused("demo", "--out", tmp_path / "no" / "a.png")
+    assert "100" in run("demo", "--rows", 3, code=2)
