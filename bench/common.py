@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import gc
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -30,6 +31,7 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 from threadpoolctl import threadpool_limits
 
@@ -206,9 +208,9 @@ class Report:
         if self.bars:
             console.print(self._bar_table())
         for note in self.notes:
-            console.print(f"[yellow]note:[/] {note}", highlight=False)
+            console.print(f"[yellow]note:[/] {escape(note)}", highlight=False)
         self.path.write_text(json.dumps(self._json(), indent=1) + "\n")
-        console.print(f"written: {self.path.relative_to(Path(__file__).parent.parent)}\n")
+        console.print(f"written: {os.path.relpath(self.path)}\n")
 
     @property
     def path(self) -> Path:
@@ -245,8 +247,8 @@ class Report:
             table.add_column(heading, justify="right")
         for case, contestants in self.cases.items():
             for number, (name, row) in enumerate(contestants.items()):
-                cells = [_figure(row["best_s"]), _figure(row["ratio"])]
-                cells += [_figure(row.get(key)) for key in extra]
+                cells = [figure(row["best_s"]), figure(row["ratio"])]
+                cells += [figure(row.get(key)) for key in extra]
                 last = number == len(contestants) - 1
                 table.add_row("" if number else case, name, *cells, end_section=last)
         return table
@@ -257,13 +259,17 @@ class Report:
             table.add_column(heading)
         for bar in self.bars:
             verdict = "[green]holds[/]" if bar["holds"] else "[red]does not hold[/]"
-            table.add_row(bar["claim"], _figure(bar["value"]), bar["bound"], verdict)
+            verdict = "[dim]quick run, says nothing[/]" if self.options.quick else verdict
+            table.add_row(bar["claim"], figure(bar["value"]), bar["bound"], verdict)
         return table
 
 
-def _figure(value: Any) -> str:
+def figure(value: Any) -> str:
+    """A value as people read it: three or four digits, thousands apart."""
     if value is None:
         return "-"
     if isinstance(value, float):
-        return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.3g}"
+        return (
+            f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.{4 if abs(value) >= 10 else 3}g}"
+        )
     return f"{value:,}" if isinstance(value, int) else str(value)

@@ -1,0 +1,84 @@
+"""Write the figures of bench/results into Markdown, so that no figure is ever copied by hand.
+
+python -m bench.tables FILE.md ...
+
+A place for figures is a pair of comment lines; what stands between them is replaced:
+
+<!-- results: ramp_pass -->
+<!-- end -->
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from bench.common import RESULTS, figure
+
+PLACE = re.compile(r"(<!-- results: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def markdown(result: dict[str, Any]) -> str:
+    """One result as a table of cases, a table of bars, and a line on where it was measured."""
+    shown = ("best_s", "ratio", "per_second", "accuracy", "SVs", "labels")
+    rows = [
+        (case, name, row) for case, group in result["cases"].items() for name, row in group.items()
+    ]
+    keys = [key for key in shown if any(row.get(key) is not None for _, _, row in rows)]
+    titles = {"best_s": "seconds", "ratio": f"x {result['baseline']}", "per_second": "per second"}
+    parts = [
+        _table(
+            ["case", "contestant", *(titles.get(key, key) for key in keys)],
+            [[case, name, *(figure(row.get(key)) for key in keys)] for case, name, row in rows],
+        )
+    ]
+    if result["bars"]:
+        verdict = {True: "holds", False: "**does not hold**"}
+        bars = [
+            [bar["claim"], figure(bar["value"]), bar["bound"], verdict[bar["holds"]]]
+            for bar in result["bars"]
+        ]
+        parts.append(_table(["must hold", "measured", "bar", "verdict"], bars))
+    parts += [f"*{note}*" for note in result["notes"]]
+    parts.append(_origin(result))
+    return "\n\n".join(parts)
+
+
+def _origin(result: dict[str, Any]) -> str:
+    machine = result["machine"]
+    caches = ", ".join(f"{level} {size}" for level, size in machine["caches"].items())
+    return (
+        f"{result['date'][:10]}, commit {(result['commit'] or 'unknown')[:10]}, {machine['cpu']} "
+        f"({machine['cores']} cores, {caches}), {result['isa']}, {result['compiler']}, "
+        f"scikit-learn {result['versions'].get('scikit-learn')}; minimum of {result['repeats']}, "
+        "one thread."
+    )
+
+
+def _table(head: list[str], rows: list[list[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def fill(text: str) -> str:
+    """Replace what stands between the marks; a result that is not there is said to be missing."""
+
+    def place(match: re.Match[str]) -> str:
+        path = RESULTS / f"{match[2]}.json"
+        body = markdown(json.loads(path.read_text())) if path.exists() else "Not measured yet."
+        return f"{match[1]}\n{body}\n\n{match[3]}"
+
+    return PLACE.sub(place, text)
+
+
+def main(files: list[str]) -> None:
+    for file in map(Path, files):
+        file.write_text(fill(file.read_text()))
+        print(f"written: {file}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

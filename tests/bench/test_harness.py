@@ -1,0 +1,93 @@
+"""The benchmark harness: turns, minimum, ratios, bars, and files that tell no tales."""
+
+import json
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def bench(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(str(ROOT))
+    before = dict(os.environ)
+    from bench import common
+
+    os.environ.clear()
+    os.environ.update(before)
+    monkeypatch.setattr(common, "RESULTS", tmp_path)
+    return common
+
+
+@pytest.fixture
+def report(bench):
+    return bench.Report("try", "A try", "slow", bench.Options(repeats=1, quick=False, only=()))
+
+
+def test_race_runs_in_turns_and_keeps_all(bench):
+    order = []
+    runs = {name: lambda name=name: order.append(name) or name for name in "ab"}
+    laps = bench.race(runs, repeats=3)
+    assert order == list("abbaab")
+    assert {name: lap.product for name, lap in laps.items()} == {"a": "a", "b": "b"}
+    assert all(len(lap.seconds) == 3 and lap.best == min(lap.seconds) for lap in laps.values())
+
+
+def test_ratios_bars_and_file(bench, report, capsys):
+    laps = {"fast": bench.Lap([3.0, 1.0, 2.0], None), "slow": bench.Lap([4.0], None)}
+    report.add("case", laps, facts={"fast": {"SVs": 7}}, units=100)
+    assert report.ratio("case", "fast") == 0.25
+    assert report.speed_up("case", "fast") == 4.0
+    report.bar("low enough", 0.25, at_most=0.3)
+    report.bar("high enough", 4.0, at_least=10)
+    report.note("pip install 'onlinesvm[bench]'")
+    report.finish()
+    printed = capsys.readouterr().out
+    assert "does not hold" in printed
+    assert "onlinesvm[bench]" in printed
+
+    text = report.path.read_text()
+    result = json.loads(text)
+    assert [bar["holds"] for bar in result["bars"]] == [True, False]
+    assert result["cases"]["case"]["fast"]["per_second"] == 100.0
+    assert result["cases"]["case"]["fast"]["SVs"] == 7
+    assert {"machine", "compiler", "versions", "commit", "date"} <= set(result)
+    assert str(ROOT) not in text
+    assert f'"{socket.gethostname()}"' not in text
+
+
+def test_quick_and_partial_runs_stay_out_of_the_results(bench):
+    for options in (bench.Options(1, True, ()), bench.Options(3, False, ("gauss",))):
+        assert bench.Report("try", "A try", "slow", options).path.parent.name == "local"
+    assert bench.Options(3, False, ("gauss",)).wants("Gauss")
+    assert not bench.Options(3, False, ("gauss",)).wants("Adult")
+
+
+def test_missing_peers_are_named(bench):
+    from bench.peers import Learner, present
+
+    lines = []
+    here, absent = Learner("here", None), Learner("absent", None, "no_such_module")
+    assert present([here, absent], lines.append) == [here]
+    assert lines == [
+        "absent left out: no_such_module is not installed (pip install 'onlinesvm[bench]')"
+    ]
+
+
+def test_tables_are_filled_between_marks(bench, report, monkeypatch, tmp_path):
+    from bench import tables
+
+    monkeypatch.setattr(tables, "RESULTS", tmp_path)
+    report.add("case", {"slow": bench.Lap([2.0], None)})
+    report.bar("claim", 1.0, at_most=0.5)
+    report.finish()
+    text = "<!-- results: try -->\nstale\n<!-- end -->\n<!-- results: none -->\n<!-- end -->\n"
+    filled = tables.fill(text)
+    assert "| case | slow | 2 | 1 |" in filled
+    assert "**does not hold**" in filled
+    assert "Not measured yet." in filled
+    assert "stale" not in filled
+    assert tables.fill(filled) == filled
