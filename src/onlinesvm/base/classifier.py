@@ -54,7 +54,7 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator):
         if labels is None:
             labels = Labels(np.unique(y), is_open=False)
         codes, arrivals = self._encode(labels, y)
-        weights = self._read_weights(sample_weight, len(rows))
+        weights = self._read_weights(sample_weight, len(rows), some=True)
         ids = self._read_ids(None, len(rows), fresh=True)
         batch = Batch(rows, columns, codes, weights, ids, labels, arrivals)
         self._begin(batch)
@@ -310,7 +310,7 @@ class OnlineClassifier(BatchClassifier):
         code = self._short_codes.get(y)
         if code is not None and w == 1.0:
             try:
-                if type(x) is np.ndarray:
+                if type(x) is np.ndarray and len(x) == self._short_width:
                     self._core.learn_one(x, code, 1.0, self._next_id)
                     self._next_id += 1
                     return self

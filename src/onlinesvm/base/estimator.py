@@ -58,7 +58,9 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
     _stem: ClassVar[str]
     _measure: ClassVar[str]  # what the progress bar counts
 
-    _short: bool = False  # whether learn_one may hand a row straight to the core
+    # learn_one may hand a row straight to the core: whether, and of which width (-1: never).
+    _short: bool = False
+    _short_width: int = -1
     _vocabulary: Vocabulary | None = None
     _next_id: int = 0
     _id_gap: int = 0  # numbers passed over because callers brought ids of their own
@@ -93,6 +95,7 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
         elif columns.names is not None:
             self.feature_names_in_ = columns.names
         self.n_features_in_ = columns.count
+        self._short_width = columns.count if self._vocabulary is None else -1
 
     def _learn(self, batch: Batch) -> None:
         """Learn a batch in row order, slab by slab; a signal between two slabs does no harm."""
@@ -145,7 +148,7 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
     def _scores_one(self, x: Any) -> tuple[float, ...]:
         """Scores of one example, by as short a way as its type allows."""
         try:
-            if type(x) is np.ndarray:
+            if type(x) is np.ndarray and len(x) == self._short_width:
                 return self._core.score_one(x)  # type: ignore[no-any-return]
             if type(x) is dict and self._vocabulary is not None:
                 return self._core.score_one_dict(x, self._vocabulary.columns)  # type: ignore[no-any-return]
@@ -294,6 +297,7 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
             self.feature_names_in_ = facts["feature_names"]
         if facts["vocabulary"] is not None:
             self._vocabulary = Vocabulary(facts["vocabulary"])
+        self._short_width = self.n_features_in_ if self._vocabulary is None else -1
         self._next_id, self._id_gap = int(facts["next_id"]), int(facts["id_gap"])
 
 

@@ -26,8 +26,8 @@ from onlinesvm import _core
 
 from .plain import from_plain, to_plain
 
-FORMAT = "onlinesvm"
-FORMAT_VERSION = "1"
+FORMAT = 1
+_HEAD = "onlinesvm"  # the one metadata entry
 _FACTS = "facts"  # the JSON array
 _STATE = "state."  # prefix of the core's arrays
 _MAX_HEADER = 1 << 20
@@ -172,14 +172,11 @@ def _plain_fact(name: str, value: Any) -> Any:
 def _pack(kind: str, arrays: dict[str, NDArray[Any]]) -> bytes:
     from onlinesvm import __version__
 
-    head = {
-        "format": FORMAT,
-        "format_version": FORMAT_VERSION,
-        "library_version": __version__,
-        "class": kind,
-    }
+    head = {"format": FORMAT, "library": __version__, "class": kind}
     arrays = {name: np.array(array, order="C") for name, array in sorted(arrays.items())}
-    data: bytes = serialise(arrays, head | {"checksum": _checksum(head, arrays)})
+    head["checksum"] = _checksum(head, arrays)
+    # One entry, because the container writes several in no fixed order.
+    data: bytes = serialise(arrays, {_HEAD: json.dumps(head)})
     return data
 
 
@@ -189,13 +186,14 @@ def _unpack(data: bytes) -> tuple[str, dict[str, NDArray[Any]]]:
     if len(data) < 8 or size > min(_MAX_HEADER, len(data) - 8):
         raise ValueError("its header is damaged or too long")
     header = json.loads(data[8 : 8 + size])
-    head = header.get("__metadata__") if isinstance(header, dict) else None
-    if not isinstance(head, dict) or head.get("format") != FORMAT:
-        raise ValueError("it was not written by onlinesvm")
-    if head.get("format_version") != FORMAT_VERSION:
+    match header:
+        case {"__metadata__": {"onlinesvm": str() as text}}:
+            head = dict(json.loads(text))
+        case _:
+            raise ValueError("it was not written by onlinesvm")
+    if head.get("format") != FORMAT:
         raise ValueError(
-            f"it has format version {head.get('format_version')!r}, this library reads "
-            f"{FORMAT_VERSION!r}; update onlinesvm"
+            f"it has format {head.get('format')!r}, this library reads {FORMAT}; update onlinesvm"
         )
     if len(header) > _MAX_ARRAYS:
         raise ValueError(f"it claims {len(header)} arrays; {_MAX_ARRAYS} are allowed")
@@ -208,7 +206,7 @@ def _unpack(data: bytes) -> tuple[str, dict[str, NDArray[Any]]]:
     return str(head.get("class")), arrays
 
 
-def _checksum(head: Mapping[str, str], arrays: Mapping[str, NDArray[Any]]) -> str:
+def _checksum(head: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
     digest = hashlib.sha256(json.dumps(dict(head), sort_keys=True).encode())
     for name, array in sorted(arrays.items()):
         digest.update(json.dumps([name, array.dtype.str, list(array.shape)]).encode())

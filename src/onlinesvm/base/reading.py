@@ -72,6 +72,8 @@ class Reader:
                 f"X must be 2-D, got 1-D of length {len(X)}. Reshape your data with "
                 "X.reshape(1, -1) for one example or X.reshape(-1, 1) for one feature"
             )
+        if isinstance(X, np.ndarray) and X.dtype.kind == "c":
+            raise ValueError("Complex data not supported: X must hold real numbers")
         # A stand-in takes the notes that validate_data makes before it has looked at the values.
         stand_in = object.__new__(type(self))
         stand_in.__dict__.update(self.__dict__)
@@ -103,7 +105,10 @@ class Reader:
         rows, newcomers = vocabulary.read(X, learning=learning)
         return rows, Columns(rows.width, len(X[0]), newcomers=tuple(newcomers))
 
-    def _read_weights(self, sample_weight: Any, n: int) -> NDArray[np.float64]:
+    def _read_weights(
+        self, sample_weight: Any, n: int, *, some: bool = False
+    ) -> NDArray[np.float64]:
+        """One weight per row; ``some`` of them must count."""
         if sample_weight is None:
             return np.ones(n)
         weights = np.asarray(sample_weight, dtype=np.float64)
@@ -120,6 +125,8 @@ class Reader:
             raise ValueError("sample_weight has a negative value; use 0 to skip an example")
         if not np.isfinite(weights).all():
             raise ValueError("sample_weight contains NaN or infinity; use 0 to skip an example")
+        if some and not weights.any():
+            raise ValueError("sample_weight is zero everywhere; fit needs an example that counts")
         return np.ascontiguousarray(weights)
 
     def _read_ids(self, ids: Any, n: int, *, fresh: bool) -> NDArray[np.int64]:

@@ -32,7 +32,7 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         -------
         self
         """
-        batch = self._read(X, y, sample_weight, None, fresh=True)
+        batch = self._read(X, y, sample_weight, None, fresh=True, some=True)
         self._begin(batch)
         self._learn(batch)
         return self
@@ -80,7 +80,7 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         """
         if w == 1.0 and self._short and abs(y) < np.inf:
             try:
-                if type(x) is np.ndarray:
+                if type(x) is np.ndarray and len(x) == self._short_width:
                     self._core.learn_one(x, y, 1.0, self._next_id)
                     self._next_id += 1
                     return self
@@ -102,7 +102,9 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         """The expected target of one 1-D array or dict; 0.0 before anything was learned."""
         return self._scores_one(x)[0] if self.__sklearn_is_fitted__() else 0.0
 
-    def _read(self, X: Any, y: Any, sample_weight: Any, ids: Any, *, fresh: bool) -> Batch:
+    def _read(
+        self, X: Any, y: Any, sample_weight: Any, ids: Any, *, fresh: bool, some: bool = False
+    ) -> Batch:
         rows, columns = self._read_rows(X, fresh=fresh)
         column = self._read_column(y, len(rows))
         try:
@@ -111,7 +113,7 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
             raise ValueError("y must hold real numbers; encode or drop other entries") from None
         if not np.isfinite(targets).all():
             raise ValueError("Input y contains NaN or infinity; drop those examples")
-        weights = self._read_weights(sample_weight, len(rows))
+        weights = self._read_weights(sample_weight, len(rows), some=some)
         given = self._read_ids(ids, len(rows), fresh=fresh)
         return Batch(rows, columns, targets, weights, given)
 

@@ -1,0 +1,267 @@
+"""Learning: the same bits however the stream is cut; weights, classes, ids, unlearning."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone, is_regressor
+
+from .streams import (
+    all_classes,
+    anyone,
+    assert_same_bits,
+    classifying,
+    fingerprint,
+    go_on,
+    knowing_classes,
+    learned,
+    promise,
+    refuses,
+    scores,
+    stream_for,
+    streaming,
+    streaming_classifier,
+)
+
+
+@promise(streaming)
+def check_chunks_give_the_same_bits(estimator: Any) -> None:
+    stream = stream_for(estimator)
+    whole = learned(estimator, stream)
+    for sizes in [(1,), (7,), (16,), (17, 1, 30), (89, 1)]:
+        assert_same_bits(whole, learned(estimator, *stream.pieces(*sizes)), f"chunks of {sizes}")
+
+
+@promise(streaming)
+def check_fit_is_partial_fit(estimator: Any) -> None:
+    stream, model = stream_for(estimator), knowing_classes(estimator)
+    by_fit = clone(model).fit(stream.X, stream.y)
+    assert_same_bits(by_fit, learned(model, stream), "fit against partial_fit")
+
+
+@promise(anyone)
+def check_fit_forgets(estimator: Any) -> None:
+    first, second = stream_for(estimator, seed=1), stream_for(estimator, seed=2)
+    fresh = clone(estimator).fit(second.X, second.y)
+    again = clone(estimator).fit(first.X[:, :3], first.y).fit(second.X, second.y)
+    assert_same_bits(fresh, again, "fit after fit")
+
+
+@promise(streaming)
+def check_learn_one_is_partial_fit(estimator: Any) -> None:
+    stream = stream_for(estimator)
+    model = learned(estimator, stream.head(1))
+    for x, y in zip(stream.X[1:], stream.y[1:], strict=True):
+        model.learn_one(x, y)
+    assert_same_bits(model, learned(estimator, stream), "learn_one against partial_fit")
+
+
+@promise(streaming)
+def check_learn_one_from_nothing(estimator: Any) -> None:
+    stream, model = stream_for(estimator), knowing_classes(estimator)
+    other = learned(model, stream)
+    for x, y in zip(stream.X, stream.y, strict=True):
+        model.learn_one(x, y)
+    assert_same_bits(model, other, "learn_one from the first example on")
+
+
+@promise(anyone)
+def check_same_stream_same_bits(estimator: Any) -> None:
+    stream = stream_for(estimator)
+    assert_same_bits(learned(estimator, stream), learned(estimator, stream), "two equal runs")
+
+
+@promise(anyone)
+def check_predicting_changes_nothing(estimator: Any) -> None:
+    stream = stream_for(estimator)
+    model = learned(estimator, stream)
+    before, names = fingerprint(model), set(vars(model))
+    model.predict(stream.X)
+    scores(model, stream.X)
+    model.score(stream.X, stream.y)
+    model.predict_one(stream.X[0])
+    if hasattr(model, "wants_label"):
+        model.wants_label(stream.X)
+    assert fingerprint(model) == before, "predicting changed the model"
+    assert set(vars(model)) == names, "predicting left attributes behind"
+
+
+@promise(anyone)
+def check_one_example_methods_agree(estimator: Any) -> None:
+    stream = stream_for(estimator)
+    model = learned(estimator, stream)
+    for x, y, f in zip(stream.X, model.predict(stream.X), scores(model, stream.X), strict=True):
+        if is_regressor(model):
+            assert np.isclose(model.predict_one(x), y, rtol=1e-5, atol=1e-6)
+        else:
+            assert model.predict_one(x) == y, "predict_one disagrees with predict"
+            assert np.allclose(model.decide_one(x), f, rtol=1e-5, atol=1e-6)
+
+
+@promise(anyone)
+def check_silent_before_any_data(estimator: Any) -> None:
+    model = clone(estimator)
+    assert model.predict_one(np.zeros(3)) in (None, 0.0)
+    assert not model.__sklearn_is_fitted__(), "predict_one started the model"
+    if streaming(model):
+        stream = stream_for(model, 5)
+        model.partial_fit(stream.X, stream.y, sample_weight=np.zeros(5), **all_classes(model))
+        assert not scores(model, stream.X).any(), "the decision is not 0 before any data"
+
+
+# --- weights ------------------------------------------------------------------------------------
+
+
+@promise(streaming)
+def check_weight_zero_is_skipped(estimator: Any) -> None:
+    stream = stream_for(estimator)
+    keep = np.arange(len(stream.X)) % 3 > 0
+    model, other = clone(estimator), clone(estimator)
+    known = all_classes(model)
+    model.partial_fit(stream.X, stream.y, sample_weight=keep.astype(float), **known)
+    other.partial_fit(stream.X[keep], stream.y[keep], ids=np.flatnonzero(keep), **known)
+    left, right = fingerprint(model), fingerprint(other)
+    odd = [name for name in left if name.startswith("state.") and left[name] != right[name]]
+    assert not odd, f"examples of weight 0 changed {odd}"
+    assert model.n_seen_ == len(stream.X), "n_seen_ does not count examples of weight 0"
+
+
+@promise(anyone)
+def check_weight_one_is_no_weight(estimator: Any) -> None:
+    stream = stream_for(estimator)
+    plain = clone(estimator).fit(stream.X, stream.y)
+    ones = clone(estimator).fit(stream.X, stream.y, sample_weight=np.ones(len(stream.X)))
+    assert_same_bits(plain, ones, "weights of 1")
+
+
+@promise(streaming)
+def check_weighted_learn_one_is_partial_fit(estimator: Any) -> None:
+    stream, model = stream_for(estimator), knowing_classes(estimator)
+    w = np.random.default_rng(0).integers(0, 4, len(stream.X)) / 2
+    batch = clone(model).partial_fit(stream.X, stream.y, sample_weight=w)
+    for x, y, weight in zip(stream.X, stream.y, w, strict=True):
+        model.learn_one(x, y, weight)
+    assert_same_bits(model, batch, "weighted learn_one against weighted partial_fit")
+
+
+@promise(classifying)
+def check_class_weight_is_sample_weight(estimator: Any) -> None:
+    stream = stream_for(estimator)
+    factors = {"ash": 0.5, "cedar": 2.0}
+    model = clone(estimator).set_params(class_weight=factors).fit(stream.X, stream.y)
+    w = np.array([factors.get(label, 1.0) for label in stream.y])
+    other = clone(estimator).fit(stream.X, stream.y, sample_weight=w)
+    assert np.array_equal(scores(model, stream.X), scores(other, stream.X))
+
+
+@promise(streaming_classifier)
+def check_balanced_needs_fit(estimator: Any) -> None:
+    stream = stream_for(estimator)
+    model = clone(estimator).set_params(class_weight="balanced").fit(stream.X, stream.y)
+    before = fingerprint(model)
+    for call in (
+        lambda: model.partial_fit(stream.X, stream.y),
+        lambda: model.learn_one(stream.X[0], stream.y[0]),
+    ):
+        assert "class_weight" in refuses(call, ValueError, "balanced weights in a stream")
+        assert fingerprint(model) == before
+
+
+# --- classes ------------------------------------------------------------------------------------
+
+
+@promise(streaming_classifier)
+def check_open_classes(estimator: Any) -> None:
+    stream = stream_for(estimator, classes=4)
+    model = clone(estimator).set_params(classes="open")
+    whole = learned(model, stream)
+    for sizes in [(1,), (5, 20, 3)]:
+        pieces = stream.pieces(*sizes)
+        assert_same_bits(whole, learned(model, *pieces), f"open classes in chunks of {sizes}")
+    for x, y in zip(stream.X, stream.y, strict=True):
+        model.learn_one(x, y)
+    assert_same_bits(whole, model, "open classes one by one")
+    arrived = list(dict.fromkeys(stream.y.tolist()))
+    assert whole.classes_.tolist() == arrived, "open classes_ are not in order of arrival"
+    assert scores(whole, stream.X).shape == (len(stream.X), 4)
+
+
+@promise(classifying)
+def check_one_class_alone(estimator: Any) -> None:
+    stream = stream_for(estimator)
+    model = clone(estimator).set_params(classes=None)
+    model.fit(stream.X, np.full(len(stream.X), "only"))
+    assert set(model.predict(stream.X)) == {"only"}
+    assert model.predict_one(stream.X[0]) == "only"
+
+
+@promise(classifying)
+def check_two_classes_share_one_column(estimator: Any) -> None:
+    stream = stream_for(estimator, classes=2)
+    model = clone(estimator).set_params(classes=None).fit(stream.X, stream.y)
+    f = model.decision_function(stream.X)
+    assert f.shape == (len(stream.X),)
+    assert np.array_equal(model.predict(stream.X) == model.classes_[1], f > 0)
+
+
+@promise(streaming_classifier)
+def check_wants_label(estimator: Any) -> None:
+    stream = stream_for(estimator)
+    wanted = learned(estimator, stream).wants_label(stream.X)
+    assert wanted.shape == (len(stream.X),)
+    assert wanted.dtype == bool
+
+
+# --- ids and unlearning -------------------------------------------------------------------------
+
+
+@promise(streaming)
+def check_ids(estimator: Any) -> None:
+    stream = stream_for(estimator, 30)
+    ids = np.arange(30)[::-1] * 7 + 3
+    model = clone(estimator)
+    model.partial_fit(stream.X, stream.y, ids=ids, **all_classes(model))
+    assert model.n_seen_ == 30
+    if hasattr(model, "support_"):
+        assert set(model.support_.tolist()) <= set(ids.tolist()), "support_ are not the ids given"
+    go_on(model, stream)  # numbers handed out must not collide with ids given
+    assert model.n_seen_ == 60
+    if hasattr(model, "support_"):
+        assert len(set(model.support_.tolist())) == len(model.support_), "an id appears twice"
+
+
+@promise(anyone)
+def check_verbs_work_or_say_who_can(estimator: Any) -> None:
+    model = learned(estimator, stream_for(estimator, 30))
+    for verb, call in {
+        "unlearn": lambda: model.unlearn([0]),
+        "kkt_residual": model.kkt_residual,
+        "objective": model.objective,
+    }.items():
+        if model.can(verb):
+            call()
+        else:
+            complaint = refuses(call, NotImplementedError, verb)
+            assert complaint.endswith("can."), f"{verb}: {complaint!r} names no class that can"
+            assert "\n" not in complaint
+
+
+@promise(lambda estimator: estimator.can("unlearn") and estimator.can("kkt_residual"))
+def check_unlearning_leaves_an_optimum(estimator: Any) -> None:
+    stream = stream_for(estimator)
+    exact = {"tol": 1e-9, "gain_tol": 0.0, "dtype": "float64"}
+    known = exact.keys() & estimator.get_params().keys()
+    model = learned(clone(estimator).set_params(**{k: exact[k] for k in known}), stream)
+    rng = np.random.default_rng(0)
+    for size in (1, 5, 20):
+        gone = rng.choice(len(stream.X), size, replace=False)
+        model.unlearn(gone)
+        assert model.kkt_residual() < 1e-6, f"unlearning {size} left no optimum"
+        assert not set(gone) & set(model.support_.tolist()), "an unlearned example still counts"
+        before = fingerprint(model)
+        model.unlearn(gone)
+        assert fingerprint(model) == before, "unlearning twice is not unlearning once"
+    refuses(lambda: model.unlearn(10**6), ValueError, "an id never handed out")
+    model.unlearn(np.arange(len(stream.X)))
+    assert not scores(model, stream.X).any(), "something is left after unlearning everything"

@@ -1,0 +1,70 @@
+"""Memory and threads: a budget is a promise, and readers never see half an update."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from .streams import fingerprint, go_on, learned, promise, scores, stream_for, streaming
+
+
+def _bounded(estimator: Any) -> Any:
+    """A copy with a memory budget, where the estimator can have one; else None."""
+    model = clone(estimator)
+    params = model.get_params(deep=False)
+    if "keep_non_support" in params:
+        return model.set_params(keep_non_support=10, cache_bytes=1 << 16, C=0.1)
+    if "budget" in params:
+        return model.set_params(budget=20)
+    return model if params.get("kernel", "linear") == "linear" else None
+
+
+@promise(lambda estimator: streaming(estimator) and _bounded(estimator) is not None)
+def check_memory_levels_off(estimator: Any) -> None:
+    stream, model = stream_for(estimator, 3000, classes=2), _bounded(estimator)
+    go_on(model, stream.head(1500))
+    half = model.nbytes_
+    go_on(model, stream.tail(1500))
+    assert model.nbytes_ <= 2 * half + 16384, f"{half} bytes grew to {model.nbytes_}"
+
+
+@promise(streaming)
+def check_size_is_reported(estimator: Any) -> None:
+    model = learned(estimator, stream_for(estimator))
+    saved = sum(array.nbytes for array in model._core.state().values())
+    assert model.nbytes_ >= saved // 2, f"nbytes_ is {model.nbytes_} for a state of {saved} bytes"
+
+
+@promise(streaming)
+def check_threads_read_while_one_writes(estimator: Any) -> None:
+    stream = stream_for(estimator, 300)
+    model = learned(estimator, stream.head(30))
+    failures: list[BaseException] = []
+    done = threading.Event()
+
+    def read() -> None:
+        try:
+            while not done.is_set():
+                assert np.isfinite(scores(model, stream.X)).all()
+                model.predict_one(stream.X[0])
+                fingerprint(model)
+        except BaseException as error:
+            failures.append(error)
+
+    readers = [threading.Thread(target=read) for _ in range(3)]
+    for reader in readers:
+        reader.start()
+    try:
+        go_on(model, *stream.tail(30).pieces(9))
+        for x, y in zip(stream.X[:50], stream.y[:50], strict=True):
+            model.learn_one(x, y)
+    finally:
+        done.set()
+        for reader in readers:
+            reader.join()
+    assert not failures, f"a reader failed: {failures[0]!r}"
+    alone = learned(estimator, stream, stream.head(50))
+    assert fingerprint(alone) == fingerprint(model), "readers changed what the writer learned"

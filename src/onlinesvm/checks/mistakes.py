@@ -1,0 +1,181 @@
+"""Mistakes: every bad input is a one-line ValueError, and the model is exactly as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone, is_regressor
+
+from .streams import (
+    Stream,
+    all_classes,
+    anyone,
+    fingerprint,
+    learned,
+    promise,
+    refuses,
+    stream_for,
+    streaming,
+    streaming_classifier,
+)
+
+_BAD_PARAMETERS: dict[str, list[Any]] = {
+    "C": [0, -1.0, float("nan"), "big"],
+    "bias": ["free beer"],
+    "cache_bytes": [-1, 1.5],
+    "class_weight": ["unbalanced", {"ash": -1.0}, {"oak": 2.0}],
+    "classes": ["closed"],
+    "coef0": [-1.0, "x"],
+    "degree": [0, "x"],
+    "dtype": ["float16", 32],
+    "epsilon": [-0.1, "x"],
+    "gain_tol": [-1.0],
+    "gamma": [0.0, -1, "narrow"],
+    "keep_non_support": [-1, 2.5],
+    "kernel": ["warp", 3],
+    "loss": ["bent", 3],
+    "max_outer": [0],
+    "query": ["never", 7],
+    "s": [1.0, 2.0, float("nan")],
+    "tol": [0.0, -1e-3],
+}
+
+
+def _bad_rows(stream: Stream) -> Iterator[tuple[str, Any]]:
+    for odd in (np.nan, np.inf, -np.inf):
+        X = stream.X.copy()
+        X[-1, 1] = odd
+        yield f"X with {odd}", X
+    yield "X with text", np.full(stream.X.shape, "text")
+    yield "X without rows", stream.X[:0]
+    yield "X without columns", stream.X[:, :0]
+    yield "X of one dimension", stream.X[0]
+    yield "X of three dimensions", stream.X[None]
+    yield "X complex", stream.X.astype(complex)
+
+
+def _bad_widths(stream: Stream) -> Iterator[tuple[str, Any]]:
+    yield "X too wide", np.hstack([stream.X, stream.X])
+    yield "X too narrow", stream.X[:, :-1]
+
+
+def _bad_learning(model: Any, stream: Stream) -> Iterator[tuple[str, Callable[[], Any]]]:
+    learn, X, y, n = model.partial_fit, stream.X, stream.y, len(stream.X)
+    last = np.arange(n) == n - 1
+    for name, bad in [*_bad_rows(stream), *_bad_widths(stream)]:
+        yield name, lambda bad=bad: learn(bad, y[: len(bad)])
+    yield "y too short", lambda: learn(X, y[:-1])
+    yield "y missing", lambda: learn(X, None)
+    yield "y of two dimensions", lambda: learn(X, np.column_stack([y, y]))
+    if is_regressor(model):
+        yield "y with NaN", lambda: learn(X, np.where(last, np.nan, y))
+        yield "y with text", lambda: learn(X, np.full(n, "text"))
+        yield "one NaN target", lambda: model.learn_one(X[0], float("nan"))
+    else:
+        yield "y with an unknown label", lambda: learn(X, np.where(last, "zebrawood", y))
+        yield "one unknown label", lambda: model.learn_one(X[0], "zebrawood")
+        yield "other classes", lambda: learn(X, y, classes=["ash", "oak"])
+    for odd in (-1.0, np.nan, np.inf):
+        yield (
+            f"a weight of {odd}",
+            lambda odd=odd: learn(X, y, sample_weight=np.where(last, odd, 1)),
+        )
+        yield f"one weight of {odd}", lambda odd=odd: model.learn_one(X[0], y[0], odd)
+    yield "weights too short", lambda: learn(X, y, sample_weight=np.ones(n - 1))
+    yield "weights of two dimensions", lambda: learn(X, y, sample_weight=np.ones((n, 2)))
+    for name, ids in {
+        "duplicate ids": np.zeros(n, dtype=int),
+        "ids too short": np.arange(n - 1) + 1000,
+        "negative ids": -1 - np.arange(n),
+        "ids of floats": np.arange(n) + 0.5,
+    }.items():
+        yield name, lambda ids=ids: learn(X, y, ids=ids)
+    x = np.where(np.arange(X.shape[1]) == 1, np.nan, X[0])
+    yield "one row with NaN", lambda: model.learn_one(x, y[0])
+    yield "one row too wide", lambda: model.learn_one(np.ones(9), y[0])
+    yield "a matrix for one row", lambda: model.learn_one(X, y[0])
+    yield "a dict for a model of arrays", lambda: model.learn_one({"a": 1.0}, y[0])
+    yield "prediction of one row with NaN", lambda: model.predict_one(x)
+    yield "prediction of one row too wide", lambda: model.predict_one(np.ones(9))
+
+
+@promise(streaming)
+def check_bad_calls_change_nothing(estimator: Any) -> None:
+    stream = stream_for(estimator)
+    if not is_regressor(estimator) and isinstance(estimator.classes, str):
+        estimator = clone(estimator).set_params(classes=None)
+    model = learned(estimator, stream)
+    before, names = fingerprint(model), set(vars(model))
+    for name, call in _bad_learning(model, stream):
+        complaint = refuses(call, ValueError, name)
+        assert "\n" not in complaint, f"{name}: the complaint is not one line: {complaint!r}"
+        assert fingerprint(model) == before, f"{name}: the model has changed"
+        assert set(vars(model)) == names, f"{name}: attributes were left behind"
+
+
+@promise(anyone)
+def check_bad_rows_are_not_predicted(estimator: Any) -> None:
+    stream = stream_for(estimator)
+    model = learned(estimator, stream)
+    for name, X in [*_bad_rows(stream), *_bad_widths(stream)]:
+        refuses(lambda X=X: model.predict(X), ValueError, f"prediction of {name}")
+
+
+@promise(anyone)
+def check_bad_first_calls_start_nothing(estimator: Any) -> None:
+    stream = stream_for(estimator)
+    for name, X in _bad_rows(stream):
+        model = clone(estimator)
+        refuses(lambda m=model, X=X: m.fit(X, stream.y[: len(X)]), ValueError, f"first {name}")
+        assert not model.__sklearn_is_fitted__(), f"first {name}: the model calls itself fitted"
+        assert set(vars(model)) == set(vars(clone(estimator))), f"first {name}: leftovers"
+
+
+@promise(anyone)
+def check_a_bad_fit_keeps_the_old_model(estimator: Any) -> None:
+    stream = stream_for(estimator)
+    model = learned(estimator, stream)
+    before = fingerprint(model)
+    for name, X in _bad_rows(stream):
+        refuses(lambda X=X: model.fit(X, stream.y[: len(X)]), ValueError, f"fit of {name}")
+        assert fingerprint(model) == before, f"fit of {name}: the model has changed"
+
+
+@promise(anyone)
+def check_bad_parameters(estimator: Any) -> None:
+    stream = stream_for(estimator)
+    for name in estimator.get_params(deep=False):
+        for value in _BAD_PARAMETERS.get(name, []):
+            model = clone(estimator).set_params(**{name: value})
+            complaint = refuses(
+                lambda m=model: m.fit(stream.X, stream.y), ValueError, f"{name}={value!r}"
+            )
+            assert name in complaint, f"{name}={value!r}: {complaint!r} does not name it"
+            assert "\n" not in complaint
+            assert not model.__sklearn_is_fitted__(), f"{name}={value!r} left a fitted model"
+
+
+@promise(streaming_classifier)
+def check_first_partial_fit_needs_classes(estimator: Any) -> None:
+    stream = stream_for(estimator)
+    model = clone(estimator).set_params(classes=None)
+    for call in (
+        lambda: model.partial_fit(stream.X, stream.y),
+        lambda: model.learn_one(stream.X[0], stream.y[0]),
+    ):
+        assert "classes" in refuses(call, ValueError, "no classes")
+        assert not model.__sklearn_is_fitted__()
+
+
+@promise(lambda estimator: streaming(estimator) and estimator.can("unlearn"))
+def check_ids_in_use_are_refused(estimator: Any) -> None:
+    stream = stream_for(estimator, 20)
+    model = clone(estimator)
+    model.partial_fit(stream.X, stream.y, ids=np.arange(20) + 5, **all_classes(model))
+    before, held = fingerprint(model), model.support_[:1]
+    refuses(
+        lambda: model.partial_fit(stream.X[:1], stream.y[:1], ids=held), ValueError, "reused id"
+    )
+    assert fingerprint(model) == before

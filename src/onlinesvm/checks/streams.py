@@ -1,0 +1,172 @@
+"""What the checks share: small streams, ways to learn them, and a model's every bit."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone, is_regressor
+
+from ..base.plain import to_plain
+
+TREES = ["ash", "birch", "cedar", "dogwood"]
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A short stream of the kind an estimator learns from."""
+
+    X: Any
+    y: NDArray[Any]
+
+    def head(self, n: int) -> Stream:
+        return Stream(self.X[:n], self.y[:n])
+
+    def tail(self, n: int) -> Stream:
+        return Stream(self.X[n:], self.y[n:])
+
+    def pieces(self, *sizes: int) -> list[Stream]:
+        """Cut after the given sizes; the last size is repeated to the end."""
+        pieces, start, k = [], 0, 0
+        while start < len(self.y):
+            size = sizes[min(k, len(sizes) - 1)]
+            pieces.append(self.tail(start).head(size))
+            start, k = start + size, k + 1
+        return pieces
+
+    def holding(self, X: Any) -> Stream:
+        """The same labels with the rows in another container."""
+        return Stream(X, self.y)
+
+
+def stream_for(estimator: Any, n: int = 90, *, seed: int = 0, classes: int = 3) -> Stream:
+    """Noisy, with duplicates and contradictions; values exact in float16 and not negative."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 17, (n, 4)) / 8.0
+    X[n // 3 : n // 3 + n // 10] = X[: n // 10]
+    target = X[:, 0] + 0.5 * X[:, 1] - X[:, 2] + rng.normal(0, 0.2, n)
+    if is_regressor(estimator):
+        return Stream(X, target)
+    edges = np.quantile(target, np.linspace(0, 1, classes + 1)[1:-1])
+    return Stream(X, np.array(TREES)[np.digitize(target, edges)])
+
+
+def records_of(stream: Stream) -> list[dict[str, float]]:
+    """The rows as dicts that leave out small values."""
+    return [{f"f{j}": v for j, v in enumerate(x) if v >= 0.5} for x in stream.X.tolist()]
+
+
+def knowing_classes(estimator: Any) -> Any:
+    """A copy that needs not be told the classes when it starts."""
+    model = clone(estimator)
+    return model if is_regressor(model) else model.set_params(classes=TREES)
+
+
+def all_classes(model: Any) -> dict[str, Any]:
+    """What the first partial_fit of a model must be told."""
+    if is_regressor(model) or model.classes is not None:
+        return {}
+    return {"classes": TREES}
+
+
+def learned(estimator: Any, *pieces: Stream) -> Any:
+    """A copy of the estimator that learned the pieces one after the other."""
+    return go_on(clone(estimator), *pieces)
+
+
+def go_on(model: Any, *pieces: Stream) -> Any:
+    """The model after learning the pieces, by partial_fit where it has one."""
+    for piece in pieces:
+        if not hasattr(model, "partial_fit"):
+            model.fit(piece.X, piece.y)
+        elif model.__sklearn_is_fitted__():
+            model.partial_fit(piece.X, piece.y)
+        else:
+            model.partial_fit(piece.X, piece.y, **all_classes(model))
+    return model
+
+
+def scores(model: Any, X: Any) -> NDArray[np.float64]:
+    """The model's real-valued output."""
+    return np.asarray(model.predict(X) if is_regressor(model) else model.decision_function(X))
+
+
+def fingerprint(model: Any) -> dict[str, bytes]:
+    """Every bit of what a model has learned, by name: equal fingerprints, equal futures."""
+    if not model.__sklearn_is_fitted__():
+        return {}
+    state = {f"state.{name}": _bits(array) for name, array in model._core.state().items()}
+    facts = {name: to_plain(name, fact) for name, fact in model._facts().items()}
+    return state | {name: json.dumps(fact).encode() for name, fact in facts.items()}
+
+
+def _bits(array: NDArray[Any]) -> bytes:
+    return f"{array.dtype}{array.shape}".encode() + array.tobytes()
+
+
+def assert_same_bits(a: Any, b: Any, why: str) -> None:
+    """Two models have learned the same, bit for bit."""
+    left, right = fingerprint(a), fingerprint(b)
+    odd = sorted(k for k in left.keys() | right.keys() if left.get(k) != right.get(k))
+    assert not odd, f"{why}: the models differ in {', '.join(odd)}"
+
+
+def refuses(call: Callable[[], Any], kind: type[Exception], why: str) -> str:
+    """The message of the exception that a call must raise."""
+    try:
+        call()
+    except kind as error:
+        return str(error)
+    except Exception as error:
+        raise AssertionError(f"{why}: {error!r} instead of {kind.__name__}") from error
+    raise AssertionError(f"{why}: no complaint")
+
+
+# --- which estimators a check is for ------------------------------------------------------------
+
+
+def anyone(estimator: Any) -> bool:
+    return True
+
+
+def streaming(estimator: Any) -> bool:
+    return hasattr(estimator, "partial_fit")
+
+
+def classifying(estimator: Any) -> bool:
+    return not is_regressor(estimator)
+
+
+def streaming_classifier(estimator: Any) -> bool:
+    return streaming(estimator) and classifying(estimator)
+
+
+def sparse(estimator: Any) -> bool:
+    return bool(estimator.__sklearn_tags__().input_tags.sparse)
+
+
+def sparse_streaming(estimator: Any) -> bool:
+    return sparse(estimator) and streaming(estimator)
+
+
+def savable(estimator: Any) -> bool:
+    return not callable(getattr(estimator, "kernel", None))
+
+
+def promise(applies: Callable[[Any], bool]) -> Callable[[Callable[[Any], None]], Any]:
+    """Mark a check with the estimators it is for."""
+
+    def mark(check: Callable[[Any], None]) -> Any:
+        @functools.wraps(check)
+        def run(estimator: Any) -> None:
+            check(estimator)
+
+        run.applies = applies  # type: ignore[attr-defined]
+        return run
+
+    return mark
