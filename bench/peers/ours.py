@@ -34,7 +34,7 @@ def _passive_aggressive(task: Task) -> Callable[[], Fitted]:
     X, y = task.data.X_train, task.data.y_train
 
     def learn() -> Fitted:
-        model = PassiveAggressiveClassifier(kernel="rbf", gamma=task.gamma)
+        model = PassiveAggressiveClassifier(task.C, kernel="rbf", gamma=task.gamma)
         model.partial_fit(X, y, classes=[-1, 1])
         return Fitted(model.predict, len(model.support_), len(y))
 

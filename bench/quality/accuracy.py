@@ -8,13 +8,12 @@ to rely on see bench/speed.
 
 from __future__ import annotations
 
-from bench.common import Report, parse, race
-from bench.peers import present
+from bench import tasks
+from bench.common import Report, parse
 from bench.peers.batch import SVC
 from bench.peers.gradient import NYSTROEM_1, NYSTROEM_5, SGD
 from bench.peers.ours import HINGE, PA, RAMP, RAMP_GREEDY, RAMP_MARGIN
 from bench.peers.streams import RIVER, VOWPAL, VOWPAL_KSVM
-from onlinesvm.datasets import PAPER_TASKS, paper_task
 
 OURS = [RAMP, RAMP_MARGIN, RAMP_GREEDY, HINGE, PA]
 PEERS = [SVC, NYSTROEM_1, NYSTROEM_5, SGD, RIVER, VOWPAL, VOWPAL_KSVM]
@@ -23,16 +22,7 @@ PEERS = [SVC, NYSTROEM_1, NYSTROEM_5, SGD, RIVER, VOWPAL, VOWPAL_KSVM]
 def main() -> None:
     options = parse(__doc__, repeats=1)
     report = Report("accuracy", "One pass over the ramp paper's tasks", SVC.name, options)
-    learners = present([*OURS, *PEERS], report.note)
-    names = [name for name in PAPER_TASKS if options.wants(name)]
-    for name in names:
-        task = paper_task(name, train_rows=300 if options.quick else None)
-        laps = race(
-            {learner.name: learner.enter(task) for learner in learners}, repeats=options.repeats
-        )
-        facts = {learner: lap.product.facts(task) for learner, lap in laps.items()}
-        report.add(name, laps, facts=facts)
-        report.details[name] = {"published": task.published}
+    tasks.run(report, [*OURS, *PEERS])
     report.finish()
 
 

@@ -6,27 +6,18 @@ batch solvers see all rows at once.
 
 from __future__ import annotations
 
-from bench.common import Report, geometric_mean, parse, race
-from bench.peers import present
+from bench import tasks
+from bench.common import Report, geometric_mean, parse
 from bench.peers.batch import INTELEX_32, INTELEX_64, SVC
 from bench.peers.ours import RAMP
-from onlinesvm.datasets import PAPER_TASKS, paper_task
+
+LEARNERS = [RAMP, SVC, INTELEX_64, INTELEX_32]
 
 
 def main() -> None:
     options = parse(__doc__)
     report = Report("ramp_pass", "One online pass / one SVC.fit", SVC.name, options)
-    learners = present([RAMP, SVC, INTELEX_64, INTELEX_32], report.note)
-    names = [name for name in PAPER_TASKS if options.wants(name)]
-    for name in names:
-        task = paper_task(name, train_rows=300 if options.quick else None)
-        laps = race(
-            {learner.name: learner.enter(task) for learner in learners}, repeats=options.repeats
-        )
-        facts = {learner: lap.product.facts(task) for learner, lap in laps.items()}
-        report.add(name, laps, facts=facts)
-
-    ratios = {name: report.ratio(name, RAMP.name) for name in names}
+    ratios = {name: report.ratio(name, RAMP.name) for name in tasks.run(report, LEARNERS)}
     for name in ("NCheckerboard", "Gauss"):
         if name in ratios:
             report.bar(f"{name}: pass / fit", ratios[name], at_most=0.3)

@@ -60,7 +60,7 @@ def make_gauss(n: int, *, random_state: Seed = None) -> tuple[Floats, Labels]:
 
     The pair is Haykin's (*Neural Networks*, 1999), which Wang and Vucetic use as *Gauss*: class +1
     is N((0, 0), I), class -1 is N((2, 0), 4 I), equally likely. The best classifier is a circle and
-    right 81.5 % of the time; a well set SVM comes within half a point of it.
+    right 81.5 % of the time; a well set SVM comes within a point of it.
 
     Parameters
     ----------
