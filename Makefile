@@ -19,7 +19,7 @@ ARGS   ?=
 
 bin    := .venv/bin
 python := $(bin)/python
-pip    := $(python) -m pip --disable-pip-version-check -qq
+pip    := PIP_NO_COMPILE=1 $(python) -m pip --disable-pip-version-check -qq
 cmake  := $(bin)/cmake
 cpp     = $(wildcard cpp/*/*.[ch]pp cpp/*/*.inl cpp/include/onlinesvm/*/*.hpp)
 
