@@ -326,6 +326,20 @@ void bind_as(nb::module_& m, const std::string& name) {
         model.def("weights", [](const Model& self) {
             return to_dict(self.read([](const Algo& algo) { return algo.weights(); }));
         });
+    if constexpr (requires(Algo& algo) { algo.solve(); })
+        model.def("solve", [](Model& self) { self.write([](Algo& algo) { algo.solve(); }); });
+    if constexpr (requires(const Algo& algo) { algo.capped(); })
+        model.def_prop_ro("capped", [](const Model& self) {
+            return self.read([](const Algo& algo) { return algo.capped(); });
+        });
+    if constexpr (requires(const Algo& algo) { algo.held(); })
+        model.def_prop_ro("held", [](const Model& self) {
+            return self.read([](const Algo& algo) { return algo.held(); });
+        });
+    if constexpr (requires(const Algo& algo) { algo.outer_rounds(); })
+        model.def_prop_ro("outer_rounds", [](const Model& self) {
+            return self.read([](const Algo& algo) { return algo.outer_rounds(); });
+        });
     if constexpr (requires(const Algo& algo) { algo.labels_used(); })
         model.def_prop_ro("labels_used", [](const Model& self) {
             return self.read([](const Algo& algo) { return algo.labels_used(); });

@@ -8,11 +8,11 @@
 
 namespace onlinesvm::isa {
 
-#define ONLINESVM_DECLARE(NAME)            \
-    namespace NAME {                       \
-    extern const Table<float> table32;     \
-    extern const Table<double> table64;    \
-    extern const DenseTable dense;         \
+#define ONLINESVM_DECLARE(NAME)         \
+    namespace NAME {                    \
+    extern const Table<float> table32;  \
+    extern const Table<double> table64; \
+    extern const DenseTable dense;      \
     }
 ONLINESVM_DECLARE(baseline)
 #ifdef __x86_64__
@@ -39,8 +39,8 @@ const Variant& chosen() {
              __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                  __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"),
              &avx512::table32, &avx512::table64, &avx512::dense},
-            {"avx2", __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"), &avx2::table32,
-             &avx2::table64, &avx2::dense},
+            {"avx2", __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"),
+             &avx2::table32, &avx2::table64, &avx2::dense},
 #endif
             {"baseline", true, &baseline::table32, &baseline::table64, &baseline::dense},
         };

@@ -5,12 +5,6 @@
 #define ONLINESVM_ISA baseline
 #endif
 
-#ifdef __AVX512F__
-#define ONLINESVM_WIDE 1
-#else
-#define ONLINESVM_WIDE 0
-#endif
-
 #include "loops.inl"
 
 namespace onlinesvm::isa::ONLINESVM_ISA {

@@ -14,13 +14,25 @@ template <class T, size_t Bytes>
 struct VectorOf {
     typedef T type __attribute__((vector_size(Bytes), aligned(sizeof(T)), may_alias));
 };
+// One register. A line of the store is one, two or four of them: asking the compiler for wider
+// vectors than the machine has makes it spill every accumulator.
+#if defined(__AVX512F__)
+inline constexpr size_t kRegister = 64, kTileQueries = 8, kTileParts = 2, kRowParts = 4;
+#elif defined(__AVX2__)
+inline constexpr size_t kRegister = 32, kTileQueries = 4, kTileParts = 2, kRowParts = 8;
+#else
+inline constexpr size_t kRegister = 16, kTileQueries = 4, kTileParts = 2, kRowParts = 8;
+#endif
 template <class T>
-using Vec = typename VectorOf<T, 64>::type;  // one block row: 16 floats or 8 doubles
-using Half = VectorOf<float, 32>::type;      // 8 floats, widened to 8 doubles
+using Vec = typename VectorOf<T, kRegister>::type;
 using Vec64 = Vec<double>;
+using Half = VectorOf<float, kRegister / 2>::type;  // floats that widen to one Vec64
 
 template <class T>
-inline constexpr size_t L = 64 / sizeof(T);
+inline constexpr size_t N = kRegister / sizeof(T);  // values in a register
+template <class T>
+inline constexpr size_t L = 64 / sizeof(T);  // values in a line of the store
+inline constexpr size_t M = N<double>;
 
 template <class T>
 inline Vec<T> load(const T* p) {
@@ -37,7 +49,7 @@ inline Vec64 widen(const double* p) { return load(p); }
 
 // exp for arguments <= 0 (and moderately above): Cody-Waite reduction and a Taylor polynomial.
 inline Vec<float> exp_vec(Vec<float> x) {
-    using I = VectorOf<int, 64>::type;
+    using I = VectorOf<int, kRegister>::type;
     x = x < -87.3f ? Vec<float>{} - 87.3f : x;
     x = x > 88.0f ? Vec<float>{} + 88.0f : x;
     const Vec<float> shift = Vec<float>{} + 12582912.0f;  // 1.5 * 2^23: rounds to an integer
@@ -56,7 +68,7 @@ inline Vec<float> exp_vec(Vec<float> x) {
     return p * (Vec<float>)e;
 }
 inline Vec64 exp_vec(Vec64 x) {
-    using I = VectorOf<long long, 64>::type;
+    using I = VectorOf<long long, kRegister>::type;
     x = x < -708.0 ? Vec64{} - 708.0 : x;
     x = x > 709.0 ? Vec64{} + 709.0 : x;
     const Vec64 shift = Vec64{} + 6755399441055744.0;  // 1.5 * 2^52
@@ -78,7 +90,8 @@ inline Vec64 exp_vec(Vec64 x) {
     p = p * r + 0.5;
     p = p * r + 1.0;
     p = p * r + 1.0;
-    // The integer sits in the low bits of the shifted number: no 64-bit conversion instruction needed.
+    // The integer sits in the low bits of the shifted number: no 64-bit conversion instruction
+    // needed.
     const I e = ((I)shifted + 1023) << 52;
     return p * (Vec64)e;
 }
@@ -115,43 +128,44 @@ inline Vec<T> finish_vec(const Shape<T>& k, Vec<T> sum) {
     }
 }
 
-// Q queries (packed feature by feature) against B neighbouring blocks. Every pair is one lane that adds
-// its features in order, so its bits do not depend on the tile that computed it.
-template <Form F, class T, size_t Q, size_t B>
-inline void tile(const Shape<T>& k, const T* blocks, const T* norms, size_t d, size_t block,
+// Q queries (packed feature by feature) against P neighbouring registers of the store, from part
+// `at` on. Every pair is one lane that adds its features in order, so its bits do not depend on the
+// tile.
+template <Form F, class T, size_t Q, size_t P>
+inline void tile(const Shape<T>& k, const T* blocks, const T* norms, size_t d, size_t at,
                  const T* packed, const T* query_norms, T* const* out) {
-    Vec<T> acc[Q][B] = {};
-    const T* x[B];
-    for (size_t b = 0; b < B; ++b) x[b] = blocks + (block + b) * d * L<T>;
+    constexpr size_t kParts = 64 / kRegister;  // registers in a line
+    Vec<T> acc[Q][P] = {};
+    const T* x[P];
+    for (size_t p = 0; p < P; ++p)
+        x[p] = blocks + (at + p) / kParts * d * L<T> + (at + p) % kParts * N<T>;
     for (size_t f = 0; f < d; ++f) {
-        Vec<T> column[B];
-        for (size_t b = 0; b < B; ++b) column[b] = load(x[b] + f * L<T>);
+        Vec<T> column[P];
+        for (size_t p = 0; p < P; ++p) column[p] = load(x[p] + f * L<T>);
         for (size_t q = 0; q < Q; ++q) {
             const T value = packed[f * Q + q];
-            for (size_t b = 0; b < B; ++b) acc[q][b] = add_feature<F>(acc[q][b], column[b], value);
+            for (size_t p = 0; p < P; ++p) acc[q][p] = add_feature<F>(acc[q][p], column[p], value);
         }
     }
     for (size_t q = 0; q < Q; ++q)
-        for (size_t b = 0; b < B; ++b) {
-            Vec<T> sum = acc[q][b];
+        for (size_t p = 0; p < P; ++p) {
+            Vec<T> sum = acc[q][p];
             if constexpr (F == Form::rbf_dot)
-                sum = (load(norms + (block + b) * L<T>) + query_norms[q]) - (sum + sum);
-            store(out[q] + (block + b) * L<T>, finish_vec<F>(k, sum));
+                sum = (load(norms + (at + p) * N<T>) + query_norms[q]) - (sum + sum);
+            store(out[q] + (at + p) * N<T>, finish_vec<F>(k, sum));
         }
 }
 
-#if ONLINESVM_WIDE
-inline constexpr size_t kTileQueries = 8, kTileBlocks = 2;
-#else
-inline constexpr size_t kTileQueries = 2, kTileBlocks = 2;
-#endif
-
-inline constexpr size_t kPack = 8192;  // packed values kept on the stack: 8 queries of 1024 features
+inline constexpr size_t kPack =
+    8192;  // packed values kept on the stack: 8 queries of 1024 features
 
 template <Form F, class T>
-void rows_of(const Shape<T>& k, const T* blocks, const T* norms, size_t d, size_t first, size_t last,
-             const T* const* queries, const T* query_norms, size_t n_queries, T* const* out) {
-    constexpr size_t Q = kTileQueries, B = kTileBlocks;
+void rows_of(const Shape<T>& k, const T* blocks, const T* norms, size_t d, size_t first,
+             size_t last, const T* const* queries, const T* query_norms, size_t n_queries,
+             T* const* out) {
+    constexpr size_t Q = kTileQueries, P = kTileParts, R = kRowParts;
+    first *= 64 / kRegister;
+    last *= 64 / kRegister;
     T nothing[Q] = {};
     size_t q = 0;
     if (d * Q <= kPack) {
@@ -160,16 +174,19 @@ void rows_of(const Shape<T>& k, const T* blocks, const T* norms, size_t d, size_
             for (size_t f = 0; f < d; ++f)
                 for (size_t i = 0; i < Q; ++i) packed[f * Q + i] = queries[q + i][f];
             const T* qn = query_norms ? query_norms + q : nothing;
-            size_t b = first;
-            for (; b + B <= last; b += B) tile<F, T, Q, B>(k, blocks, norms, d, b, packed, qn, out + q);
-            for (; b < last; ++b) tile<F, T, Q, 1>(k, blocks, norms, d, b, packed, qn, out + q);
+            size_t p = first;
+            for (; p + P <= last; p += P)
+                tile<F, T, Q, P>(k, blocks, norms, d, p, packed, qn, out + q);
+            for (; p < last; ++p) tile<F, T, Q, 1>(k, blocks, norms, d, p, packed, qn, out + q);
         }
     }
-    for (; q < n_queries; ++q) {  // one query: four blocks are four streams, which the memory likes
+    for (; q < n_queries;
+         ++q) {  // one query: several blocks are several streams, which the memory likes
         const T* qn = query_norms ? query_norms + q : nothing;
-        size_t b = first;
-        for (; b + 4 <= last; b += 4) tile<F, T, 1, 4>(k, blocks, norms, d, b, queries[q], qn, out + q);
-        for (; b < last; ++b) tile<F, T, 1, 1>(k, blocks, norms, d, b, queries[q], qn, out + q);
+        size_t p = first;
+        for (; p + R <= last; p += R)
+            tile<F, T, 1, R>(k, blocks, norms, d, p, queries[q], qn, out + q);
+        for (; p < last; ++p) tile<F, T, 1, 1>(k, blocks, norms, d, p, queries[q], qn, out + q);
     }
 }
 
@@ -178,17 +195,23 @@ void rows(const Shape<T>& k, const T* blocks, const T* norms, size_t d, size_t f
           const T* const* queries, const T* query_norms, size_t n_queries, T* const* out) {
     switch (k.form) {
         case Form::linear:
-            return rows_of<Form::linear>(k, blocks, norms, d, first, last, queries, query_norms, n_queries, out);
+            return rows_of<Form::linear>(k, blocks, norms, d, first, last, queries, query_norms,
+                                         n_queries, out);
         case Form::rbf:
-            return rows_of<Form::rbf>(k, blocks, norms, d, first, last, queries, query_norms, n_queries, out);
+            return rows_of<Form::rbf>(k, blocks, norms, d, first, last, queries, query_norms,
+                                      n_queries, out);
         case Form::poly:
-            return rows_of<Form::poly>(k, blocks, norms, d, first, last, queries, query_norms, n_queries, out);
+            return rows_of<Form::poly>(k, blocks, norms, d, first, last, queries, query_norms,
+                                       n_queries, out);
         case Form::laplacian:
-            return rows_of<Form::laplacian>(k, blocks, norms, d, first, last, queries, query_norms, n_queries, out);
+            return rows_of<Form::laplacian>(k, blocks, norms, d, first, last, queries, query_norms,
+                                            n_queries, out);
         case Form::chi2:
-            return rows_of<Form::chi2>(k, blocks, norms, d, first, last, queries, query_norms, n_queries, out);
+            return rows_of<Form::chi2>(k, blocks, norms, d, first, last, queries, query_norms,
+                                       n_queries, out);
         case Form::rbf_dot:
-            return rows_of<Form::rbf_dot>(k, blocks, norms, d, first, last, queries, query_norms, n_queries, out);
+            return rows_of<Form::rbf_dot>(k, blocks, norms, d, first, last, queries, query_norms,
+                                          n_queries, out);
     }
 }
 
@@ -196,24 +219,27 @@ template <class T>
 void finish(const Shape<T>& k, T* sums, size_t n) {
     const auto all = [&]<Form F>() {
         size_t i = 0;
-        for (; i + L<T> <= n; i += L<T>) store(sums + i, finish_vec<F>(k, load(sums + i)));
+        for (; i + N<T> <= n; i += N<T>) store(sums + i, finish_vec<F>(k, load(sums + i)));
         if (i < n) {
-            T tail[L<T>] = {};
+            T tail[N<T>] = {};
             for (size_t j = i; j < n; ++j) tail[j - i] = sums[j];
             store(tail, finish_vec<F>(k, load(tail)));
             for (size_t j = i; j < n; ++j) sums[j] = tail[j - i];
         }
     };
     switch (k.form) {
-        case Form::linear: return all.template operator()<Form::linear>();
-        case Form::poly: return all.template operator()<Form::poly>();
-        default: return all.template operator()<Form::rbf>();
+        case Form::linear:
+            return all.template operator()<Form::linear>();
+        case Form::poly:
+            return all.template operator()<Form::poly>();
+        default:
+            return all.template operator()<Form::rbf>();
     }
 }
 
 inline double sum_lanes(Vec64 v) {
     double total = 0;
-    for (size_t i = 0; i < 8; ++i) total += v[i];
+    for (size_t i = 0; i < M; ++i) total += v[i];
     return total;
 }
 
@@ -221,9 +247,9 @@ template <class T>
 double dot(const T* x, const double* w, size_t n) {
     Vec64 acc[4] = {};
     size_t i = 0;
-    for (; i + 32 <= n; i += 32)
-        for (size_t j = 0; j < 4; ++j) acc[j] += widen(x + i + 8 * j) * load(w + i + 8 * j);
-    for (; i + 8 <= n; i += 8) acc[0] += widen(x + i) * load(w + i);
+    for (; i + 4 * M <= n; i += 4 * M)
+        for (size_t j = 0; j < 4; ++j) acc[j] += widen(x + i + M * j) * load(w + i + M * j);
+    for (; i + M <= n; i += M) acc[0] += widen(x + i) * load(w + i);
     double total = sum_lanes((acc[0] + acc[1]) + (acc[2] + acc[3]));
     for (; i < n; ++i) total += double(x[i]) * w[i];
     return total;
@@ -232,14 +258,15 @@ double dot(const T* x, const double* w, size_t n) {
 template <class T>
 void axpy(double a, const T* x, double* w, size_t n) {
     size_t i = 0;
-    for (; i + 8 <= n; i += 8) store(w + i, load(w + i) + widen(x + i) * a);
+    for (; i + M <= n; i += M) store(w + i, load(w + i) + widen(x + i) * a);
     for (; i < n; ++i) w[i] += double(x[i]) * a;
 }
 
 template <class T, size_t R>
-inline void subtract_few(double* h, const T* const* rows, const double* delta, size_t first, size_t last) {
+inline void subtract_few(double* h, const T* const* rows, const double* delta, size_t first,
+                         size_t last) {
     size_t i = first;
-    for (; i + 8 <= last; i += 8) {
+    for (; i + M <= last; i += M) {
         Vec64 v = load(h + i);
         for (size_t r = 0; r < R; ++r) v -= widen(rows[r] + i) * delta[r];
         store(h + i, v);
@@ -262,9 +289,10 @@ void subtract(double* h, const T* const* rows, const double* delta, size_t n_row
 template <class T>
 Pick step(const BoxView& box, const T* row, double delta, size_t n) {
     Vec64 best = Vec64{}, where = Vec64{}, kkt = Vec64{};
-    Vec64 index = {0, 1, 2, 3, 4, 5, 6, 7};
+    Vec64 index;
+    for (size_t j = 0; j < M; ++j) index[j] = double(j);
     size_t i = 0;
-    for (; i + 8 <= n; i += 8, index += 8.0) {
+    for (; i + M <= n; i += M, index += double(M)) {
         Vec64 h = load(box.h + i);
         if (row) {
             h -= widen(row + i) * delta;
@@ -284,8 +312,9 @@ Pick step(const BoxView& box, const T* row, double delta, size_t n) {
         kkt = violation > kkt ? violation : kkt;
     }
     Pick pick{0, 0.0, 0.0};
-    for (size_t j = 0; j < 8; ++j) {
-        if (best[j] > pick.gain || (best[j] == pick.gain && best[j] > 0 && size_t(where[j]) < pick.index)) {
+    for (size_t j = 0; j < M; ++j) {
+        if (best[j] > pick.gain ||
+            (best[j] == pick.gain && best[j] > 0 && size_t(where[j]) < pick.index)) {
             pick.gain = best[j];
             pick.index = size_t(where[j]);
         }
@@ -310,11 +339,11 @@ template <class T>
 bool all_finite(const T* x, size_t n) {
     Vec<T> acc[4] = {};  // x * 0 is NaN exactly where x is not finite
     size_t i = 0;
-    for (; i + 4 * L<T> <= n; i += 4 * L<T>)
-        for (size_t j = 0; j < 4; ++j) acc[j] += load(x + i + j * L<T>) * T(0);
+    for (; i + 4 * N<T> <= n; i += 4 * N<T>)
+        for (size_t j = 0; j < 4; ++j) acc[j] += load(x + i + j * N<T>) * T(0);
     const Vec<T> sum = (acc[0] + acc[1]) + (acc[2] + acc[3]);
     T total = 0;
-    for (size_t j = 0; j < L<T>; ++j) total += sum[j];
+    for (size_t j = 0; j < N<T>; ++j) total += sum[j];
     for (; i < n; ++i) total += x[i] * T(0);
     return total == 0;
 }
@@ -328,18 +357,19 @@ void rank_one(double* a, size_t stride, size_t n, double c, const double* u) {
 }
 
 double read(const char* bytes, size_t n) {
-    using I = VectorOf<long long, 64>::type;
+    using I = VectorOf<long long, kRegister>::type;
     I acc[4] = {};
     const size_t quarter = n / 4 / 64 * 64;  // four streams, as the kernel rows read theirs
-    for (size_t i = 0; i + 64 <= quarter; i += 64)
-        for (size_t j = 0; j < 4; ++j) acc[j] += *reinterpret_cast<const I*>(bytes + j * quarter + i);
+    for (size_t i = 0; i < quarter; i += kRegister)
+        for (size_t j = 0; j < 4; ++j)
+            acc[j] += *reinterpret_cast<const I*>(bytes + j * quarter + i);
     const I sum = (acc[0] + acc[1]) + (acc[2] + acc[3]);
-    return double(sum[0] ^ sum[1] ^ sum[2] ^ sum[3] ^ sum[4] ^ sum[5] ^ sum[6] ^ sum[7]);
+    return double(sum[0] ^ sum[1]);
 }
 
 template <class T>
-constexpr onlinesvm::isa::Table<T> kTable = {rows<T>, finish<T>, dot<T>,  axpy<T>,
-                                             subtract<T>, step<T>, all_finite<T>};
+constexpr onlinesvm::isa::Table<T> kTable = {rows<T>,     finish<T>, dot<T>,       axpy<T>,
+                                             subtract<T>, step<T>,   all_finite<T>};
 constexpr onlinesvm::isa::DenseTable kDense = {symv, rank_one, read};
 
 }  // namespace

@@ -35,6 +35,7 @@ using Travelling = std::conditional_t<std::is_floating_point_v<M>, double, std::
 template <class Sink>
 class Save {
   public:
+    static constexpr bool loading = false;
     explicit Save(Sink& sink, std::string prefix = {}) : sink(sink), prefix(std::move(prefix)) {}
 
     template <Element V, class Allocator>
@@ -62,6 +63,7 @@ class Save {
 template <class Source>
 class Load {
   public:
+    static constexpr bool loading = true;
     explicit Load(Source& source, std::string prefix = {})
         : source(source), prefix(std::move(prefix)) {}
 
@@ -91,6 +93,7 @@ class Load {
 // Bytes of the state, counted as they would be saved.
 class Measure {
   public:
+    static constexpr bool loading = false;
     std::size_t bytes = 0;
 
     template <Element V, class Allocator>

@@ -1,5 +1,6 @@
 // The hot loops behind one function table: the same source compiled for three instruction sets,
-// the widest one the processor has chosen once, at load (ONLINESVM_ISA=baseline|avx2|avx512 forces one).
+// the widest one the processor has chosen once, at load (ONLINESVM_ISA=baseline|avx2|avx512 forces
+// one).
 #pragma once
 
 #include <cstddef>
@@ -41,8 +42,8 @@ template <class T>
 struct Table {
     // out[q][slot] = k(query q, slot) for whole blocks [first, last) of a blocked store of width d.
     void (*rows)(const Shape<T>&, const T* blocks, const T* norms, std::size_t d, std::size_t first,
-                 std::size_t last, const T* const* queries, const T* query_norms, std::size_t n_queries,
-                 T* const* out);
+                 std::size_t last, const T* const* queries, const T* query_norms,
+                 std::size_t n_queries, T* const* out);
     // Turns sums kept elsewhere (sparse rows) into kernel values, in place.
     void (*finish)(const Shape<T>&, T* sums, std::size_t n);
     double (*dot)(const T* x, const double* w, std::size_t n);

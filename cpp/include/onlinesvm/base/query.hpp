@@ -1,0 +1,104 @@
+// Which examples deserve a label, asked one by one as they pass.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "onlinesvm/base/row.hpp"
+
+namespace onlinesvm {
+
+template <class T>
+struct Kept {  // an example put aside
+    std::vector<T> values;
+    std::vector<std::int32_t> indices;
+    std::int64_t width = 0, sparse = 0;
+    double y = 0, weight = 0;
+    std::int64_t id = 0;
+
+    Row<T> row() const {
+        static constexpr std::int32_t kNone = 0;  // an empty sparse row is still sparse
+        return {values.data(),
+                !sparse           ? nullptr
+                : indices.empty() ? &kNone
+                                  : indices.data(),
+                values.size(), std::size_t(width)};
+    }
+    template <class A>
+    void state(A& a) {
+        a("values", values);
+        a("indices", indices);
+        a("width", width);
+        a("sparse", sparse);
+        a("y", y);
+        a("weight", weight);
+        a("id", id);
+        if constexpr (A::loading) {
+            if (width < 0 ||
+                (sparse ? indices.size() != values.size() : values.size() > std::size_t(width)))
+                throw std::invalid_argument("state: the example put aside is malformed");
+        }
+    }
+};
+
+// "all" asks always; "margin" asks when |f| <= 1 (OnlineASVM-R); "greedy" looks at blocks of h
+// examples and asks once per block, for the one with the smallest |f|.
+template <class T>
+class Query {
+  public:
+    Query(const std::string& name, std::int64_t h) : h_(h) {
+        if (name == "all")
+            kind_ = Kind::all;
+        else if (name == "margin")
+            kind_ = Kind::margin;
+        else if (name == "greedy")
+            kind_ = Kind::greedy;
+        else
+            throw std::invalid_argument("query: '" + name +
+                                        "' is none of 'all', 'margin', 'greedy'");
+    }
+
+    // Shall an example at distance |f| from the boundary be labelled now?
+    bool asks(double distance, Row<T> x, double y, double weight, std::int64_t id) {
+        ready_ = false;
+        if (kind_ == Kind::all) return true;
+        if (kind_ == Kind::margin) return distance <= 1;
+        if (seen_ == 0 || distance < best_) {
+            best_ = distance;
+            kept_.values.assign(x.values, x.values + x.size);
+            kept_.indices.clear();
+            if (x.sparse()) kept_.indices.assign(x.indices, x.indices + x.size);
+            kept_.width = std::int64_t(x.width);
+            kept_.sparse = x.sparse();
+            kept_.y = y, kept_.weight = weight, kept_.id = id;
+        }
+        if (++seen_ < h_) return false;
+        seen_ = 0;
+        ready_ = true;
+        return true;
+    }
+    // The example to learn, when it is not the one just seen.
+    const Kept<T>* chosen() const { return ready_ ? &kept_ : nullptr; }
+
+    template <class A>
+    void state(A& a) {
+        a("seen", seen_);
+        a("best", best_);
+        a("kept", kept_);
+    }
+
+  private:
+    enum class Kind { all, margin, greedy };
+    Kind kind_;
+    std::int64_t h_, seen_ = 0;
+    double best_ = 0;
+    bool ready_ = false;
+    Kept<T> kept_;
+};
+
+}  // namespace onlinesvm

@@ -1,0 +1,354 @@
+// The examples in slot order with their kernel rows: computed when touched, kept in a cache bounded
+// in bytes, extended as examples arrive, permuted as they move.
+//
+// Slots are kept in three runs, so that every loop over "those that matter" is contiguous:
+//     [0, hot)       may move in the next step
+//     [hot, active)  support vectors firmly at a bound: they count in f, but do not move
+//     [active, size) no support vectors: they do not count in f
+// Cached values never change results: a value recomputed has the same bits.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "onlinesvm/base/store.hpp"
+
+namespace onlinesvm {
+
+// Whoever keeps one value per slot hears about slots.
+struct Follower {
+    virtual ~Follower() = default;
+    virtual void slot_pushed() = 0;
+    virtual void slots_swapped(Slot a, Slot b) = 0;
+    virtual void slot_promoted(Slot) {
+    }  // it is hot now: what is kept of it must be exact from here on
+    virtual void slot_popped() = 0;
+};
+
+// A kernel row: values[j] = k(x, slot j), valid for slots below `known`.
+template <class T>
+class KernelRow {
+  public:
+    bool empty() const { return capacity_ == 0; }
+    std::size_t nbytes() const { return capacity_ * sizeof(T); }
+    T* data() { return values_.get(); }
+    const T* data() const { return values_.get(); }
+
+    // Room for `slots`, with some to grow. Returns how many bytes were added.
+    std::size_t reserve(std::size_t slots) {
+        const std::size_t need = round_up(slots, isa::lanes<T>);
+        if (need <= capacity_) return 0;
+        const std::size_t old = capacity_;
+        capacity_ = std::max(need, round_up(old + old / 4 + 64, isa::lanes<T>));
+        std::unique_ptr<T[], Free> grown(
+            static_cast<T*>(::operator new(capacity_ * sizeof(T), std::align_val_t(64))));
+        std::copy_n(values_.get(), old ? known : 0, grown.get());
+        values_ = std::move(grown);
+        return (capacity_ - old) * sizeof(T);
+    }
+
+    std::size_t known = 0;
+    std::uint64_t used = 0;  // when last touched
+
+  private:
+    struct Free {
+        void operator()(T* p) const { ::operator delete(p, std::align_val_t(64)); }
+    };
+    std::unique_ptr<T[], Free> values_;
+    std::size_t capacity_ = 0;
+};
+
+template <class T>
+class Rows {
+  public:
+    Rows(Kernel kernel, std::size_t cache_bytes)
+        : store_(kernel), coming_(kernel), budget_(cache_bytes) {}
+
+    std::size_t size() const { return store_.size(); }
+    std::size_t hot() const { return hot_; }
+    std::size_t active() const { return active_; }
+    const Store<T>& store() const { return store_; }
+    std::int64_t id(Slot j) const { return ids_[j]; }
+    const double* diagonal() const { return k_.data(); }
+    const double* diagonal_inverse() const { return k_inv_.data(); }
+
+    bool holds(std::int64_t id) const { return slot_of_.contains(id); }
+    Slot slot(std::int64_t id) const {
+        const auto it = slot_of_.find(id);
+        if (it == slot_of_.end())
+            throw std::invalid_argument("ids: no example with id " + std::to_string(id) +
+                                        " is held");
+        return it->second;
+    }
+
+    void follow(Follower* f) { followers_.push_back(f); }
+    void unfollow(Follower* f) { std::erase(followers_, f); }
+
+    // ---- examples come and go
+    // -----------------------------------------------------------------------
+
+    // Kernel rows of the next examples, all at once: one trip through the store instead of one
+    // each.
+    void expect(std::span<const Row<T>> xs) {
+        forget_expected();
+        if (active_ == 0 || xs.empty()) return;
+        for (const Row<T>& x : xs) coming_.push(x);
+        expected_.resize(xs.size());
+        std::vector<T*> out;
+        for (auto& row : expected_) {
+            row.reserve(active_);
+            row.known = active_;
+            out.push_back(row.data());
+        }
+        store_.rows(xs, 0, active_, out.data());
+    }
+    void forget_expected() {
+        while (coming_.size() > 0) coming_.pop();
+        expected_.clear();
+        next_expected_ = 0;
+    }
+
+    // The kernel row of an example about to be learned, valid over the active slots.
+    KernelRow<T> arriving(Row<T> x) {
+        if (next_expected_ < expected_.size()) {
+            KernelRow<T> row = std::move(expected_[next_expected_++]);
+            complete(row, x, active_);
+            return row;
+        }
+        return row_of(x);
+    }
+    // The kernel row of any example, valid over the active slots.
+    KernelRow<T> row_of(Row<T> x) {
+        KernelRow<T> row;
+        row.reserve(active_ + 1);
+        complete(row, x, active_);
+        return row;
+    }
+
+    Slot push(Row<T> x, std::int64_t id) {
+        if (slot_of_.contains(id))
+            throw std::invalid_argument("ids: " + std::to_string(id) +
+                                        " is held already; ids must be new");
+        store_.push(x);
+        const Slot j = size() - 1;
+        const double k = store_.self(x);
+        k_.push_back(k);
+        k_inv_.push_back(k > 0 ? 1 / k
+                               : 1e300);  // k = 0: nothing curves, so a step goes to its bound
+        ids_.push_back(id);
+        slot_of_[id] = j;
+        cache_.emplace_back();
+        for (Follower* f : followers_) f->slot_pushed();
+        return j;
+    }
+
+    void remove(Slot j) {
+        if (j < active_) j = demote(j);
+        swap(j, size() - 1);
+        drop_row(size() - 1);
+        for (Follower* f : followers_) f->slot_popped();
+        slot_of_.erase(ids_.back());
+        ids_.pop_back();
+        k_.pop_back();
+        k_inv_.pop_back();
+        cache_.pop_back();
+        store_.pop();
+        for (auto& row : cache_) row.known = std::min(row.known, size());
+        for (auto& row : expected_) row.known = std::min(row.known, size());
+    }
+
+    // ---- moving between the three runs; each returns the slot the example has afterwards
+    // -------------
+
+    Slot promote(Slot j) {  // to hot
+        if (j < hot_) return j;
+        row(j, active_);  // its row tells the others their values for it
+        if (j >= active_) {
+            swap(j, active_);
+            j = active_++;
+        }
+        swap(j, hot_);
+        for (Follower* f : followers_) f->slot_promoted(hot_);
+        return hot_++;
+    }
+    Slot rest(Slot j) {  // a hot support vector to firmly at its bound
+        swap(j, --hot_);
+        return hot_;
+    }
+    Slot demote(Slot j) {  // out of f
+        if (j < hot_) j = rest(j);
+        swap(j, --active_);
+        drop_row(active_);
+        return active_;
+    }
+
+    // ---- kernel rows
+    // --------------------------------------------------------------------------------
+
+    // The cached row of a slot, valid below `upto`.
+    const T* row(Slot j, std::size_t upto) {
+        KernelRow<T>& r = cache_[j];
+        r.used = ++clock_;
+        if (r.known < upto || r.empty()) {
+            bytes_ += r.reserve(upto);
+            complete(r, store_.get(j, scratch_), upto);
+            if (bytes_ > budget_) evict();
+        }
+        return r.data();
+    }
+    // Gives a slot the row that was computed when it arrived.
+    void keep(Slot j, KernelRow<T> row) {
+        drop_row(j);
+        row.used = ++clock_;
+        bytes_ += row.nbytes();
+        cache_[j] = std::move(row);
+        if (bytes_ > budget_) evict();
+    }
+    // How many rows of full length the cache can hold.
+    std::size_t room() const {
+        return budget_ / (sizeof(T) * std::max<std::size_t>(size() + size() / 4, 64)) + kPinned;
+    }
+
+    std::size_t nbytes() const {
+        return store_.nbytes() + bytes_ +
+               size() * (2 * sizeof(double) + sizeof(KernelRow<T>) + 4 * 8);
+    }
+
+    template <class A>
+    void state(A& a) {
+        a("examples", store_);
+        a("ids", ids_);
+        std::int64_t hot = std::int64_t(hot_), active = std::int64_t(active_);
+        a("hot", hot);
+        a("active", active);
+        if constexpr (A::loading) {
+            forget_expected();
+            if (ids_.size() != store_.size() || hot < 0 || hot > active ||
+                active > std::int64_t(store_.size()))
+                throw std::invalid_argument("state: slots do not fit the examples");
+            hot_ = std::size_t(hot);
+            active_ = std::size_t(active);
+            cache_.clear();
+            cache_.resize(size());
+            bytes_ = 0;
+            k_.clear();
+            k_inv_.clear();
+            slot_of_.clear();
+            for (Slot j = 0; j < size(); ++j) {
+                const double k = store_.self(store_.get(j, scratch_));
+                k_.push_back(k);
+                k_inv_.push_back(k > 0 ? 1 / k : 1e300);
+                if (!slot_of_.emplace(ids_[j], j).second)
+                    throw std::invalid_argument("state: an id occurs twice");
+            }
+        }
+    }
+
+  private:
+    static constexpr std::size_t kPinned = 16;  // rows in use at one time are never evicted
+
+    void complete(KernelRow<T>& r, Row<T> x, std::size_t upto) {
+        if (r.known >= upto) return;
+        r.reserve(upto);
+        store_.row(x, r.known, upto, r.data());
+        r.known = upto;
+    }
+
+    void swap(Slot a, Slot b) {
+        if (a == b) return;
+        if (a > b) std::swap(a, b);
+        const KernelRow<T>& row_b = cache_[b];
+        const auto exchange = [&](Slot i) {
+            KernelRow<T>& r = cache_[i];
+            if (r.empty() || r.known < a) return;
+            if (b < r.known) {
+                std::swap(r.data()[a], r.data()[b]);
+            } else if (i == b || i < row_b.known) {  // r does not know b, but b's own row knows r
+                if (a == r.known) {
+                    bytes_ += r.reserve(a + 1);
+                    ++r.known;
+                }
+                r.data()[a] = i == b ? T(k_[b]) : row_b.data()[i];
+            } else {
+                r.known = a;
+            }
+        };
+        for (Slot i = 0; i < active_; ++i)
+            if (i != b) exchange(i);
+        if (a >= active_) exchange(a);
+        exchange(b);
+        exchange_expected(a, b);
+        std::swap(cache_[a], cache_[b]);
+        store_.swap(a, b);
+        std::swap(k_[a], k_[b]);
+        std::swap(k_inv_[a], k_inv_[b]);
+        std::swap(ids_[a], ids_[b]);
+        slot_of_[ids_[a]] = a;
+        slot_of_[ids_[b]] = b;
+        for (Follower* f : followers_) f->slots_swapped(a, b);
+    }
+
+    // The rows of examples yet to come follow too; what they do not know of b is one short row
+    // away.
+    void exchange_expected(Slot a, Slot b) {
+        bool asked = false;
+        for (std::size_t e = next_expected_; e < expected_.size(); ++e) {
+            KernelRow<T>& r = expected_[e];
+            if (b < r.known) {
+                std::swap(r.data()[a], r.data()[b]);
+                continue;
+            }
+            if (a > r.known) continue;
+            if (!asked) {
+                asked = true;
+                short_.resize(coming_.padded_size());
+                coming_.row(store_.get(b, scratch_), 0, coming_.size(), short_.data());
+            }
+            if (a == r.known) {
+                r.reserve(a + 1);
+                ++r.known;
+            }
+            r.data()[a] = short_[e];
+        }
+    }
+
+    void drop_row(Slot j) {
+        bytes_ -= cache_[j].nbytes();
+        cache_[j] = KernelRow<T>();
+    }
+
+    // Least recently used first, an eighth at a time.
+    void evict() {
+        std::vector<std::pair<std::uint64_t, Slot>> held;
+        for (Slot j = 0; j < size(); ++j)
+            if (!cache_[j].empty() && cache_[j].used + kPinned <= clock_)
+                held.push_back({cache_[j].used, j});
+        std::sort(held.begin(), held.end());
+        for (const auto& [used, j] : held) {
+            if (bytes_ <= budget_ - budget_ / 8) break;
+            drop_row(j);
+        }
+    }
+
+    Store<T> store_;
+    Store<T> coming_;  // examples announced by expect()
+    std::vector<KernelRow<T>> expected_;
+    std::size_t next_expected_ = 0;
+    std::vector<double> k_, k_inv_;
+    std::vector<std::int64_t> ids_;
+    std::unordered_map<std::int64_t, Slot> slot_of_;
+    std::vector<KernelRow<T>> cache_;
+    std::vector<Follower*> followers_;
+    std::size_t hot_ = 0, active_ = 0, budget_, bytes_ = 0;
+    std::uint64_t clock_ = 0;
+    typename Store<T>::Scratch scratch_;
+    std::vector<T> short_;
+};
+
+}  // namespace onlinesvm

@@ -1,0 +1,400 @@
+// The examples a learner holds, and kernel values against them.
+//
+// Dense examples lie in blocks of one cache line: 16 floats (8 doubles) of one feature, then of the
+// next, so that a kernel row is a few streams of full-width loads with no horizontal sum. Sparse
+// examples lie in an inverted index: one list of (slot, value) per feature, so that a kernel row
+// costs the postings of the query's features and not a walk over every example. A slot is a
+// position, 0 .. size()-1; swap and pop keep them dense.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <variant>
+#include <vector>
+
+#include "onlinesvm/base/aligned.hpp"
+#include "onlinesvm/base/isa.hpp"
+#include "onlinesvm/base/kernel.hpp"
+#include "onlinesvm/base/row.hpp"
+
+namespace onlinesvm {
+
+using Slot = std::size_t;
+
+template <class T>
+isa::Shape<T> shape_for(const Kernel& k) {
+    return {static_cast<isa::Form>(k.shape), static_cast<int>(k.degree), static_cast<T>(k.gamma),
+            static_cast<T>(k.coef0), static_cast<T>(k.offset)};
+}
+
+template <class T>
+class DenseStore {
+  public:
+    static constexpr std::size_t L = isa::lanes<T>;
+
+    explicit DenseStore(std::size_t width = 0) : width_(width) {}
+
+    std::size_t size() const { return size_; }
+    std::size_t width() const { return width_; }
+
+    void push(Row<T> x) {
+        if (size_ % L == 0) {
+            blocks_.resize((size_ / L + 1) * width_ * L);
+            norms_.resize((size_ / L + 1) * L);
+        }
+        ++size_;
+        put(size_ - 1, x.values);
+    }
+    void pop() { --size_; }
+    void put(Slot slot, const T* x) {
+        T norm = 0;
+        for (std::size_t f = 0; f < width_; ++f) {
+            at(slot, f) = x[f];
+            norm += x[f] * x[f];
+        }
+        norms_[slot] = norm;
+    }
+    void get(Slot slot, T* out) const {
+        for (std::size_t f = 0; f < width_; ++f) out[f] = at(slot, f);
+    }
+    void swap(Slot a, Slot b) {
+        for (std::size_t f = 0; f < width_; ++f) std::swap(at(a, f), at(b, f));
+        std::swap(norms_[a], norms_[b]);
+    }
+    T norm(Slot slot) const { return norms_[slot]; }
+    std::size_t nbytes() const { return (blocks_.capacity() + norms_.capacity()) * sizeof(T); }
+
+    // out[q][slot] for slots [first, last); whole blocks are written, so rows need padded_size()
+    // room.
+    void rows(const Kernel& kernel, std::span<const T* const> queries, Slot first, Slot last,
+              T* const* out, bool from_dots = false) const {
+        if (first >= last) return;
+        if (kernel.shape == Shape::function) return call(kernel, queries, first, last, out);
+        auto shape = shape_for<T>(kernel);
+        std::vector<T> norms;
+        if (from_dots && kernel.shape == Shape::rbf) {
+            shape.form = isa::Form::rbf_dot;
+            for (const T* q : queries) norms.push_back(squared_norm(q, width_));
+        }
+        isa::table<T>().rows(shape, blocks_.data(), norms_.data(), width_, first / L,
+                             (last + L - 1) / L, queries.data(),
+                             norms.empty() ? nullptr : norms.data(), queries.size(), out);
+    }
+
+    static T squared_norm(const T* x, std::size_t n) {
+        T norm = 0;
+        for (std::size_t f = 0; f < n; ++f) norm += x[f] * x[f];
+        return norm;
+    }
+
+  private:
+    T& at(Slot slot, std::size_t f) { return blocks_[(slot / L * width_ + f) * L + slot % L]; }
+    const T& at(Slot slot, std::size_t f) const {
+        return blocks_[(slot / L * width_ + f) * L + slot % L];
+    }
+
+    // A user's own kernel sees plain row-major doubles.
+    void call(const Kernel& kernel, std::span<const T* const> queries, Slot first, Slot last,
+              T* const* out) const {
+        const std::size_t n = last - first;
+        std::vector<double> rows(n * width_), query(width_), values(n);
+        for (std::size_t i = 0; i < n; ++i)
+            for (std::size_t f = 0; f < width_; ++f) rows[i * width_ + f] = at(first + i, f);
+        for (std::size_t q = 0; q < queries.size(); ++q) {
+            std::copy_n(queries[q], width_, query.begin());
+            kernel.function(query.data(), rows.data(), n, width_, values.data());
+            for (std::size_t i = 0; i < n; ++i) out[q][first + i] = T(values[i] + kernel.offset);
+        }
+    }
+
+    std::size_t width_, size_ = 0;
+    Aligned<T> blocks_;
+    Aligned<T> norms_;
+};
+
+template <class T>
+class SparseStore {
+  public:
+    std::size_t size() const { return rows_.size(); }
+    std::size_t width() const { return width_; }
+
+    void push(Row<T> x) {
+        width_ = std::max(width_, x.width);
+        if (lists_.size() < width_) lists_.resize(width_);
+        Example e;
+        e.entries.reserve(x.size);
+        for (std::size_t i = 0; i < x.size; ++i) {
+            auto& list = lists_[x.indices[i]];
+            e.entries.push_back({x.indices[i], std::uint32_t(list.size())});
+            list.push_back({std::uint32_t(rows_.size()), std::uint32_t(i), x.values[i]});
+        }
+        e.sums = Sums::of(x);
+        rows_.push_back(std::move(e));
+    }
+    void pop() {
+        for (const Entry& e : rows_.back().entries) {
+            auto& list = lists_[e.feature];
+            list[e.place] = list.back();  // swap-remove; tell the moved posting's owner
+            rows_[list[e.place].slot].entries[list[e.place].entry].place = e.place;
+            list.pop_back();
+        }
+        rows_.pop_back();
+    }
+    void swap(Slot a, Slot b) {
+        std::swap(rows_[a], rows_[b]);
+        for (Slot slot : {a, b})
+            for (const Entry& e : rows_[slot].entries)
+                lists_[e.feature][e.place].slot = std::uint32_t(slot);
+    }
+    void get(Slot slot, std::vector<T>& values, std::vector<std::int32_t>& indices) const {
+        values.clear();
+        indices.clear();
+        for (const Entry& e : rows_[slot].entries) {
+            values.push_back(lists_[e.feature][e.place].value);
+            indices.push_back(e.feature);
+        }
+    }
+    std::size_t nbytes() const {
+        std::size_t n = lists_.capacity() * sizeof(lists_[0]) + rows_.capacity() * sizeof(Example);
+        for (const auto& list : lists_) n += list.capacity() * sizeof(Posting);
+        for (const auto& row : rows_) n += row.entries.capacity() * sizeof(Entry);
+        return n;
+    }
+
+    void row(const Kernel& kernel, Row<T> q, Slot first, Slot last, T* out) const {
+        if (first >= last) return;
+        const Sums mine = Sums::of(q);
+        const auto each = [&](auto term) {
+            for (std::size_t i = 0; i < q.size; ++i) {
+                if (std::size_t(q.indices[i]) >= lists_.size()) break;
+                const T v = q.values[i];
+                for (const Posting& p : lists_[q.indices[i]])
+                    if (p.slot >= first && p.slot < last) out[p.slot] += term(v, p.value);
+            }
+        };
+        std::fill(out + first, out + last, T(0));
+        auto shape = shape_for<T>(kernel);
+        switch (kernel.shape) {
+            case Shape::linear:
+            case Shape::poly:
+                each([](T q, T x) { return q * x; });
+                break;
+            case Shape::rbf:  // |q - x|^2 = |q|^2 + |x|^2 - 2 q.x
+                each([](T q, T x) { return q * x; });
+                for (Slot j = first; j < last; ++j)
+                    out[j] = (mine.squares + rows_[j].sums.squares) - (out[j] + out[j]);
+                break;
+            case Shape::laplacian:  // common features correct |q|_1 + |x|_1
+                each([](T q, T x) { return std::abs(q - x) - (std::abs(q) + std::abs(x)); });
+                for (Slot j = first; j < last; ++j) out[j] += mine.sizes + rows_[j].sums.sizes;
+                break;
+            case Shape::chi2:  // (q-x)^2/(q+x) = q + x - 4qx/(q+x)
+                each([](T q, T x) { return q + x == 0 ? T(0) : T(-4) * q * x / (q + x); });
+                for (Slot j = first; j < last; ++j) out[j] += mine.sizes + rows_[j].sums.sizes;
+                break;
+            case Shape::function:
+                throw std::invalid_argument(
+                    "kernel: a callable needs dense rows; densify X or name a kernel");
+        }
+        isa::table<T>().finish(shape, out + first, last - first);
+    }
+
+  private:
+    struct Entry {
+        std::int32_t feature;
+        std::uint32_t place;  // in the feature's list
+    };
+    struct Posting {
+        std::uint32_t slot, entry;
+        T value;
+    };
+    struct Sums {
+        T squares = 0, sizes = 0;
+        static Sums of(Row<T> x) {
+            Sums s;
+            for (std::size_t i = 0; i < x.size; ++i) {
+                s.squares += x.values[i] * x.values[i];
+                s.sizes += std::abs(x.values[i]);
+            }
+            return s;
+        }
+    };
+    struct Example {
+        std::vector<Entry> entries;
+        Sums sums;
+    };
+
+    std::size_t width_ = 0;
+    std::vector<std::vector<Posting>> lists_;
+    std::vector<Example> rows_;
+};
+
+// Either of the two, settled by the first example.
+template <class T>
+class Store {
+  public:
+    explicit Store(Kernel kernel = {}) : kernel_(std::move(kernel)) {}
+
+    const Kernel& kernel() const { return kernel_; }
+    bool sparse() const { return std::holds_alternative<SparseStore<T>>(examples_); }
+    std::size_t size() const {
+        return std::visit([](const auto& e) { return e.size(); }, examples_);
+    }
+    std::size_t padded_size() const { return round_up(size(), isa::lanes<T>); }
+    std::size_t width() const {
+        return std::visit([](const auto& e) { return e.width(); }, examples_);
+    }
+    std::size_t nbytes() const {
+        return std::visit([](const auto& e) { return e.nbytes(); }, examples_);
+    }
+
+    void push(Row<T> x) {
+        if (size() == 0) {
+            if (x.sparse())
+                examples_ = SparseStore<T>();
+            else
+                examples_ = DenseStore<T>(x.width);
+        }
+        if (x.sparse() != sparse())
+            throw std::invalid_argument("X: this model holds " +
+                                        std::string(sparse() ? "sparse" : "dense") +
+                                        " rows; pass X in the same form");
+        std::visit([&](auto& e) { e.push(x); }, examples_);
+    }
+    void pop() {
+        std::visit([](auto& e) { e.pop(); }, examples_);
+    }
+    void swap(Slot a, Slot b) {
+        if (a != b) std::visit([&](auto& e) { e.swap(a, b); }, examples_);
+    }
+
+    // A stored example as a row of its own; the scratch keeps it alive.
+    struct Scratch {
+        std::vector<T> values;
+        std::vector<std::int32_t> indices;
+    };
+    Row<T> get(Slot slot, Scratch& scratch) const {
+        if (const auto* e = std::get_if<SparseStore<T>>(&examples_)) {
+            e->get(slot, scratch.values, scratch.indices);
+            static constexpr std::int32_t kNone = 0;  // an empty sparse row is still sparse
+            return {scratch.values.data(),
+                    scratch.indices.empty() ? &kNone : scratch.indices.data(),
+                    scratch.values.size(), e->width()};
+        }
+        const auto& e = std::get<DenseStore<T>>(examples_);
+        scratch.values.resize(e.width());
+        e.get(slot, scratch.values.data());
+        return {scratch.values.data(), nullptr, e.width(), e.width()};
+    }
+
+    // out[slot] = k(x, slot) for slots [first, last); out needs padded_size() room.
+    void row(Row<T> x, Slot first, Slot last, T* out) const {
+        rows(std::span(&x, 1), first, last, &out);
+    }
+
+    // Several queries at once: the same bits, fewer trips to memory. `from_dots` allows the faster
+    // dot-product form of rbf where it is accurate enough, at the price of other last bits.
+    void rows(std::span<const Row<T>> xs, Slot first, Slot last, T* const* out,
+              bool from_dots = false) const {
+        if (const auto* e = std::get_if<SparseStore<T>>(&examples_)) {
+            for (std::size_t q = 0; q < xs.size(); ++q) e->row(kernel_, xs[q], first, last, out[q]);
+            return;
+        }
+        std::vector<const T*> queries(xs.size());
+        for (std::size_t q = 0; q < xs.size(); ++q) queries[q] = xs[q].values;
+        std::get<DenseStore<T>>(examples_).rows(kernel_, queries, first, last, out, from_dots);
+    }
+
+    // k(x, x), with the bits that row() gives for equal examples.
+    double self(Row<T> x) const {
+        if (kernel_.shape == Shape::rbf || kernel_.shape == Shape::laplacian ||
+            kernel_.shape == Shape::chi2)
+            return double(T(1) + T(kernel_.offset));
+        if (x.sparse()) {
+            SparseStore<T> one;
+            one.push(x);
+            T value;
+            one.row(kernel_, x, 0, 1, &value);
+            return value;
+        }
+        DenseStore<T> one(x.width);
+        one.push(x);
+        T value[isa::lanes<T>];
+        T* out = value;
+        one.rows(kernel_, std::span(&x.values, 1), 0, 1, &out);
+        return value[0];
+    }
+
+    // Whether dot products keep rbf values of this row against these examples within about 1e-6.
+    bool tame(Row<T> x) const {
+        if (sparse() || kernel_.shape != Shape::rbf || sizeof(T) == 8) return false;
+        const auto& e = std::get<DenseStore<T>>(examples_);
+        if (e.width() < 32) return false;  // nothing to gain
+        return kernel_.gamma * double(DenseStore<T>::squared_norm(x.values, x.width)) < 4.0;
+    }
+    double largest_norm() const {
+        double largest = 0;
+        if (const auto* e = std::get_if<DenseStore<T>>(&examples_))
+            for (Slot j = 0; j < e->size(); ++j) largest = std::max(largest, double(e->norm(j)));
+        return largest;
+    }
+
+    template <class A>
+    void state(A& a);
+
+  private:
+    Kernel kernel_;
+    std::variant<DenseStore<T>, SparseStore<T>> examples_;
+};
+
+// Saved as row-major values (dense) or CSR (sparse), in slot order.
+template <class T>
+template <class A>
+void Store<T>::state(A& a) {
+    std::int64_t kind = sparse(), n = std::int64_t(size()), d = std::int64_t(width());
+    std::vector<T> values;
+    std::vector<std::int32_t> indices;
+    std::vector<std::int64_t> starts{0};
+    Scratch scratch;
+    for (Slot j = 0; j < size(); ++j) {
+        const Row<T> x = get(j, scratch);
+        values.insert(values.end(), x.values, x.values + x.size);
+        if (kind) {
+            indices.insert(indices.end(), x.indices, x.indices + x.size);
+            starts.push_back(std::int64_t(values.size()));
+        }
+    }
+    a("kind", kind);
+    a("size", n);
+    a("width", d);
+    a("values", values);
+    a("indices", indices);
+    a("starts", starts);
+    if constexpr (A::loading) {
+        if (n < 0 || d < 0 ||
+            (kind ? starts.size() != std::size_t(n) + 1 || indices.size() != values.size()
+                  : values.size() != std::size_t(n) * std::size_t(d)))
+            throw std::invalid_argument("state: the stored examples do not fit their size");
+        examples_ = DenseStore<T>(std::size_t(d));
+        if (kind) examples_ = SparseStore<T>();
+        for (std::int64_t j = 0; j < n; ++j) {
+            if (!kind) {
+                push({values.data() + j * d, nullptr, std::size_t(d), std::size_t(d)});
+                continue;
+            }
+            const std::int64_t from = starts[j], to = starts[j + 1];
+            if (from < 0 || to < from || to > std::int64_t(values.size()))
+                throw std::invalid_argument("state: row starts are not ascending");
+            for (std::int64_t i = from; i < to; ++i)
+                if (indices[i] < (i > from ? indices[i - 1] + 1 : 0) || indices[i] >= d)
+                    throw std::invalid_argument("state: feature numbers are out of order or range");
+            static constexpr std::int32_t kNone = 0;
+            push({values.data() + from, to > from ? indices.data() + from : &kNone,
+                  std::size_t(to - from), std::size_t(d)});
+        }
+    }
+}
+
+}  // namespace onlinesvm

@@ -1,0 +1,69 @@
+// The offline ramp-loss SVM: all examples at hand, hinge SVMs on a shrinking and growing V (CCCP,
+// in the drop form of the ramp paper's section II.C). Collobert, Sinz, Weston & Bottou, ICML 2006.
+#pragma once
+
+#include "onlinesvm/exact/ramp_model.hpp"
+
+namespace onlinesvm {
+
+template <class T>
+class OfflineRamp : public RampModel<T> {
+  public:
+    struct Params : RampParams {
+        std::int64_t max_outer = 50;
+
+        template <class F>
+        void fields(F&& field) {
+            RampParams::fields(field);
+            field("max_outer", max_outer);
+        }
+    };
+
+    explicit OfflineRamp(const Params& p) : RampModel<T>(p), max_outer_(p.max_outer) {}
+
+    // Collects; solve() learns.
+    void learn(Row<T> x, double y, double weight, std::int64_t id) {
+        if (weight <= 0) return;
+        const Slot t = rows_->push(x, id);
+        notes_->label[t] = std::int32_t(y);
+        notes_->cost[t] = ramp_.C * weight;
+        for (std::size_t c = 0; c < boxes_.size(); ++c)
+            boxes_[c]->learn(t, this->sign(c, std::int32_t(y)), notes_->cost[t], 0);
+    }
+
+    // V <- all; then: the SVM on V, and V the examples inside the ramp, until V stays.
+    void solve() {
+        outer_ = 0;
+        for (auto& box : boxes_)
+            for (std::int64_t round = 1; round <= max_outer_; ++round) {
+                box->optimise();
+                outer_ = std::max(outer_, round);
+                if (a_class_would_vanish(*box) || !this->relocate(*box)) break;
+            }
+    }
+
+    std::size_t outer_rounds() const { return std::size_t(outer_); }
+
+    template <class A>
+    void state(A& a) {
+        RampModel<T>::state(a);
+        a("outer", outer_);
+    }
+
+  private:
+    using RampModel<T>::boxes_, RampModel<T>::rows_, RampModel<T>::notes_, RampModel<T>::ramp_;
+
+    // Then the solution at hand is the better one.
+    bool a_class_would_vanish(const Box<T>& box) const {
+        bool had[2] = {}, keeps[2] = {};
+        for (Slot j = 0; j < rows_->size(); ++j) {
+            had[box.label(j) > 0] = true;
+            if (this->in_ramp(box.gradient(j) - ramp_.tol)) keeps[box.label(j) > 0] = true;
+        }
+        return had[0] != keeps[0] || had[1] != keeps[1];
+    }
+
+    std::int64_t max_outer_, outer_ = 0;
+};
+
+}  // namespace onlinesvm

@@ -1,0 +1,134 @@
+// OnlineSVM-R: the ramp-loss SVM kept stationary after every example, with its removal step and its
+// label queries. Wang & Vucetic, "Fast Online Training of Ramp Loss Support Vector Machines".
+#pragma once
+
+#include "onlinesvm/base/query.hpp"
+#include "onlinesvm/exact/ramp_model.hpp"
+
+namespace onlinesvm {
+
+template <class T>
+class Ramp : public RampModel<T> {
+  public:
+    struct Params : RampParams {
+        std::int64_t keep_non_support = -1;  // m of Algorithm 2; negative: keep all
+        std::string query = "all";
+        std::int64_t h = 5;  // block length of the greedy query
+
+        template <class F>
+        void fields(F&& field) {
+            RampParams::fields(field);
+            field("keep_non_support", keep_non_support);
+            field("query", query);
+            field("h", h);
+        }
+    };
+
+    explicit Ramp(const Params& p)
+        : RampModel<T>(p), keep_non_support_(p.keep_non_support), query_(p.query, p.h) {}
+
+    // Algorithm 1, with the label asked for as in Algorithm 3.
+    void learn(Row<T> x, double y, double weight, std::int64_t id) {
+        KernelRow<T> row = rows_->arriving(x);
+        if (weight <= 0) return;
+        decide(row);
+        if (!query_.asks(closest(), x, y, weight, id)) return;
+        if (auto chosen = query_.chosen()) {  // greedy: the block's best may be an earlier example
+            row = rows_->row_of(chosen->row());
+            decide(row);
+            return add(chosen->row(), std::move(row), chosen->y, chosen->weight, chosen->id);
+        }
+        add(x, std::move(row), y, weight, id);
+    }
+
+    void expect(std::span<const Row<T>> coming) { rows_->expect(coming); }
+
+    void unlearn(std::span<const std::int64_t> ids) {
+        for (std::int64_t id : ids) rows_->slot(id);  // all or none
+        for (std::int64_t id : ids) {
+            for (auto& box : boxes_) {
+                box->bound(rows_->slot(id), 0);
+                box->sync(true);
+            }
+            rows_->remove(rows_->slot(id));
+        }
+        for (auto& box : boxes_) settle(*box);
+        trim();
+    }
+
+    std::size_t labels_used() const { return std::size_t(labels_used_); }
+
+    template <class A>
+    void state(A& a) {
+        RampModel<T>::state(a);
+        a("query", query_);
+        a("labels_used", labels_used_);
+    }
+
+  private:
+    using RampModel<T>::boxes_, RampModel<T>::rows_, RampModel<T>::notes_, RampModel<T>::ramp_;
+    using RampModel<T>::settle, RampModel<T>::relax, RampModel<T>::in_ramp, RampModel<T>::sign;
+
+    void decide(const KernelRow<T>& row) {
+        f_.resize(boxes_.size());
+        for (std::size_t c = 0; c < boxes_.size(); ++c) f_[c] = boxes_[c]->f(row.data());
+    }
+    double closest() const {  // to a decision boundary
+        double least = std::numeric_limits<double>::infinity();
+        for (double f : f_) least = std::min(least, std::abs(f));
+        return least;
+    }
+
+    void add(Row<T> x, KernelRow<T> row, double y, double weight, std::int64_t id) {
+        const Slot t = rows_->push(x, id);
+        ++labels_used_;
+        notes_->label[t] = std::int32_t(y);
+        notes_->cost[t] = ramp_.C * weight;
+        bool moves = false;
+        for (std::size_t c = 0; c < boxes_.size(); ++c) {
+            const double sign_c = sign(c, std::int32_t(y)), g = 1 - sign_c * f_[c];
+            boxes_[c]->learn(t, sign_c, in_ramp(g) ? notes_->cost[t] : 0, f_[c]);
+            moves |= boxes_[c]->violates(t);
+        }
+        if (moves) {
+            rows_->keep(t, std::move(row));
+            rows_->promote(t);
+            for (auto& box : boxes_)
+                if (box->violates(rows_->slot(id))) settle(*box);
+            relax();
+        }
+        trim();
+    }
+
+    // Algorithm 2: of the examples that support nothing, keep the m nearest to the boundary.
+    void trim() {
+        if (keep_non_support_ < 0) return;
+        for (;;) {
+            std::int64_t idle = 0;
+            Slot farthest = 0;
+            double distance = -1;
+            for (Slot j = 0; j < rows_->size(); ++j) {
+                double nearest = std::numeric_limits<double>::infinity();
+                for (const auto& box : boxes_) {
+                    if (box->coefficient(j) != 0) nearest = -1;
+                    nearest = std::min(nearest, std::abs(1 - box->gradient(j)));
+                }
+                if (nearest < 0) continue;
+                ++idle;
+                if (nearest > distance ||
+                    (nearest == distance && rows_->id(j) < rows_->id(farthest)))
+                    farthest = j, distance = nearest;
+            }
+            if (idle <= keep_non_support_) return;
+            if (farthest < rows_->hot())
+                for (auto& box : boxes_) box->sync(true);
+            rows_->remove(farthest);
+        }
+    }
+
+    std::int64_t keep_non_support_, labels_used_ = 0;
+    Query<T> query_;
+    std::vector<double> f_;  // of the example being learned, per output
+};
+
+}  // namespace onlinesvm

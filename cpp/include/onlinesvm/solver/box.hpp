@@ -1,0 +1,425 @@
+// The box-constrained dual over the members of a Rows, kept optimal as members come, go and change:
+//     max  sum y_i s_i - s'Ks/2   with  lo_i <= s_i <= hi_i          (P1z, signed form s = y alpha)
+// h = y - f is its gradient; y h is the g of the papers.
+//
+// Two kinds of step, chosen by what they cost. A one-variable step (eq. 13-14 of the ramp paper)
+// reads one kernel row; it is the better one while few members disagree. A Newton step solves for
+// all free members at once with a kept inverse; it is the better one when the free members are so
+// correlated that single steps zigzag. Only hot members move; the others learn of it once per round
+// (sync).
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "onlinesvm/base/aligned.hpp"
+#include "onlinesvm/base/rows.hpp"
+#include "onlinesvm/solver/inverse.hpp"
+
+namespace onlinesvm {
+
+struct Tolerance {
+    double kkt = 1e-3;   // done when nobody violates its condition by more,
+    double gain = 1e-5;  // or when no single step gains more
+};
+
+template <class T>
+class Box final : public Follower {
+  public:
+    Box(Rows<T>& rows, Tolerance tol) : rows_(rows), tol_(tol) {
+        rows_.follow(this);
+        for (Slot j = 0; j < rows_.size(); ++j) slot_pushed();
+    }
+    ~Box() override { rows_.unfollow(this); }
+    Box(const Box&) = delete;
+    Box& operator=(const Box&) = delete;
+
+    // ---- members
+    // ------------------------------------------------------------------------------------
+
+    // A new member with label y, upper bound c, and decision value f.
+    void learn(Slot j, double y, double c, double f) {
+        y_[j] = y;
+        h_[j] = y - f;
+        s_[j] = synced_[j] = 0;
+        set_box(j, c);
+    }
+    // Changes a member's bound; 0 takes its weight away (unlearns it). Returns its slot afterwards.
+    Slot bound(Slot j, double c) {
+        const double edge = y_[j] * c, lo = std::min(0.0, edge), hi = std::max(0.0, edge);
+        const double d = std::clamp(s_[j], lo, hi) - s_[j];
+        if (d != 0) {
+            j = rows_.promote(j);
+            move(j, d);
+        }
+        set_box(j, c);
+        return j;
+    }
+
+    double coefficient(Slot j) const { return s_[j]; }
+    double label(Slot j) const { return y_[j]; }
+    double gradient(Slot j) const { return y_[j] * h_[j]; }  // g = 1 - y f
+    double upper(Slot j) const { return std::max(-lo_[j], hi_[j]); }
+    bool is_free(Slot j) const { return lo_[j] < s_[j] && s_[j] < hi_[j]; }
+    // At a bound and pressed against it: it will not move soon.
+    bool firm(Slot j) const { return !is_free(j) && std::abs(h_[j]) >= kFirm && step_of(j) == 0; }
+
+    // Worth a step?
+    bool violates(Slot j) const {
+        return step_of(j) != 0 && std::abs(h_[j]) > tol_.kkt && gain_of(j) > tol_.gain;
+    }
+
+    double f(const T* row) const { return isa::table<T>().dot(row, s_.data(), rows_.active()); }
+    const double* coefficients() const { return s_.data(); }
+    bool capped() const { return capped_; }
+
+    // ---- solving
+    // ------------------------------------------------------------------------------------
+
+    // Optimal over all members within the tolerance.
+    void optimise() {
+        for (int round = 0; round < kRounds; ++round) {
+            settle();
+            sync();
+            if (!promote_violators()) return;
+        }
+        capped_ = true;
+    }
+
+    // Cold members hear of the moves since the last sync. Moves too small to matter wait, unless
+    // told.
+    void sync(bool every_move = false) {
+        const std::size_t hot = rows_.hot(), n = rows_.size();
+        const double ignore = every_move ? 0 : 0.01 * tol_.kkt / double(hot + 1);
+        batch_.clear();
+        for (Slot i = 0; i < hot; ++i)
+            if (std::abs(s_[i] - synced_[i]) * rows_.diagonal()[i] > ignore) {
+                batch_.push_back({i, s_[i] - synced_[i]});
+                synced_[i] = s_[i];
+            }
+        subtract(batch_, hot, n);
+    }
+
+    // h afresh from the definition: stops the drift of incremental updates.
+    void refresh() {
+        sync(true);
+        for (Slot j = 0; j < rows_.size(); ++j) h_[j] = y_[j];
+        batch_.clear();
+        for (Slot i = 0; i < rows_.active(); ++i)
+            if (s_[i] != 0) batch_.push_back({i, s_[i]});
+        subtract(batch_, 0, rows_.size());
+        inverse_.clear();
+        for (Slot j : free_) place_[j] = kNowhere;
+        free_.clear();
+    }
+
+    // ---- Follower
+    // -----------------------------------------------------------------------------------
+
+    void slot_pushed() override {
+        for (auto* v : {&s_, &h_, &lo_, &hi_, &y_, &synced_}) v->push_back(0);
+        place_.push_back(kNowhere);
+    }
+    void slots_swapped(Slot a, Slot b) override {
+        for (auto* v : {&s_, &h_, &lo_, &hi_, &y_, &synced_}) std::swap((*v)[a], (*v)[b]);
+        std::swap(place_[a], place_[b]);
+        for (Slot j : {a, b})
+            if (place_[j] != kNowhere) free_[place_[j]] = j;
+    }
+    void slot_promoted(Slot j) override { h_[j] = y_[j] - f(rows_.row(j, rows_.active())); }
+    void slot_popped() override {
+        if (place_.back() != kNowhere) forget_free(place_.back());
+        for (auto* v : {&s_, &h_, &lo_, &hi_, &y_, &synced_}) v->pop_back();
+        place_.pop_back();
+    }
+
+    // Sees the same members with the opposite labels.
+    void mirror(const Box& other) {
+        s_ = other.s_, h_ = other.h_, y_ = other.y_, synced_ = other.synced_;
+        lo_ = other.hi_, hi_ = other.lo_;
+        for (auto* v : {&s_, &h_, &lo_, &hi_, &y_, &synced_})
+            for (double& x : *v) x = 0.0 - x;
+        place_ = other.place_, free_ = other.free_, inverse_ = other.inverse_;
+    }
+
+    template <class A>
+    void state(A& a) {
+        a("s", s_);
+        a("h", h_);
+        a("lo", lo_);
+        a("hi", hi_);
+        a("y", y_);
+        a("synced", synced_);
+        std::vector<std::int64_t> free(free_.begin(), free_.end());
+        a("free", free);
+        a("inverse", inverse_);
+        if constexpr (A::loading) {
+            for (auto* v : {&s_, &h_, &lo_, &hi_, &y_, &synced_})
+                if (v->size() != rows_.size())
+                    throw std::invalid_argument("state: a solver array does not fit the examples");
+            if (free.size() != inverse_.size())
+                throw std::invalid_argument("state: the inverse does not fit the free set");
+            place_.assign(rows_.size(), kNowhere);
+            free_.clear();
+            for (std::int64_t j : free) {
+                if (j < 0 || std::size_t(j) >= rows_.size() || place_[j] != kNowhere)
+                    throw std::invalid_argument("state: the free set is out of range");
+                place_[j] = std::int32_t(free_.size());
+                free_.push_back(Slot(j));
+            }
+        }
+    }
+    std::size_t nbytes() const {
+        return s_.capacity() * (6 * sizeof(double) + 4) + inverse_.nbytes();
+    }
+
+  private:
+    struct Move {
+        Slot slot;
+        double delta;
+    };
+    static constexpr std::int32_t kNowhere = -1;
+    static constexpr int kRounds = 1000;
+    static constexpr double kFirm = 0.1;  // in units of the margin
+    static constexpr double kSnap = 1e-12;
+    // Below this share of its own kernel value a member counts as a combination of the others.
+    static constexpr double kDependent = sizeof(T) == 4 ? 1e-5 : 1e-10;
+
+    isa::BoxView view() {
+        return {s_.data(),  h_.data(),        lo_.data(),
+                hi_.data(), rows_.diagonal(), rows_.diagonal_inverse()};
+    }
+    void set_box(Slot j, double c) {
+        const double edge = y_[j] * c;
+        lo_[j] = std::min(0.0, edge);
+        hi_[j] = std::max(0.0, edge);
+    }
+    double snapped(Slot j, double s) const {
+        const double near = kSnap * (hi_[j] - lo_[j]);
+        if (s <= lo_[j] + near) return lo_[j];
+        if (s >= hi_[j] - near) return hi_[j];
+        return std::abs(s) <= near ? 0.0 : s;
+    }
+    // d_i = clip(s_i + h_i / K_ii) - s_i
+    double step_of(Slot j) const {
+        return std::clamp(s_[j] + h_[j] * rows_.diagonal_inverse()[j], lo_[j], hi_[j]) - s_[j];
+    }
+    double gain_of(Slot j) const {
+        const double d = step_of(j);
+        return d * (h_[j] - 0.5 * rows_.diagonal()[j] * d);
+    }
+    // h -= sum delta_i K_i over [first, last), eight rows at a time.
+    void subtract(const std::vector<Move>& moves, Slot first, Slot last) {
+        const T* rows[8];
+        double deltas[8];
+        for (std::size_t i = 0; i < moves.size();) {
+            std::size_t m = 0;
+            for (; m < 8 && i < moves.size(); ++m, ++i) {
+                rows[m] = rows_.row(moves[i].slot, last);
+                deltas[m] = moves[i].delta;
+            }
+            isa::table<T>().subtract(h_.data(), rows, deltas, m, first, last);
+        }
+    }
+    // One member moves by d; the hot ones hear of it at once.
+    void move(Slot j, double d) {
+        batch_.assign(1, {j, d});
+        subtract(batch_, 0, rows_.hot());
+        s_[j] += d;
+    }
+
+    bool promote_violators() {
+        std::vector<std::pair<double, std::int64_t>> found;
+        for (Slot j = rows_.hot(); j < rows_.size(); ++j)
+            if (violates(j)) found.push_back({-gain_of(j), rows_.id(j)});
+        if (found.empty()) return false;
+        const std::size_t most = std::max<std::size_t>(64, rows_.hot() / 2);
+        if (found.size() > most) {
+            std::sort(found.begin(), found.end());
+            found.resize(most);
+        }
+        for (const auto& [gain, id] : found) rows_.promote(rows_.slot(id));
+        return true;
+    }
+
+    // Optimal over the hot members.
+    void settle() {
+        const std::size_t hot = rows_.hot();
+        const auto& loops = isa::table<T>();
+        std::size_t since = 0, patience = kLook;
+        std::int64_t left = kSteps;
+        double slack = 1;
+        isa::Pick pick = loops.step(view(), nullptr, 0, hot);
+        while (pick.kkt > tol_.kkt && pick.gain > tol_.gain) {
+            if (since >= patience) {
+                const double wait = slack * newton_cost();
+                if (double(since) >= wait) {
+                    if (!newton(pick.index)) slack *= 2;
+                    since = 0;
+                    patience = kLook;
+                    pick = loops.step(view(), nullptr, 0, hot);
+                    continue;
+                }
+                patience = wait < 1e9 ? std::size_t(wait) + 1 : std::size_t(1e9);
+            }
+            const Slot i = pick.index;
+            const double to = snapped(i, s_[i] + step_of(i)), d = to - s_[i];
+            s_[i] = to;
+            pick = loops.step(view(), rows_.row(i, hot), d, hot);
+            ++since;
+            if (--left < 0) {
+                capped_ = true;
+                return;
+            }
+        }
+    }
+    static constexpr std::size_t kLook = 32;  // steps before thinking about Newton
+    static constexpr std::int64_t kSteps = 20'000'000;
+
+    // What a Newton step costs, in one-variable steps. A multiply-add is about a quarter of the
+    // work that a one-variable step does per member.
+    double newton_cost() const {
+        double free = 0, changes = 0;
+        for (Slot j = 0; j < rows_.hot(); ++j) {
+            free += is_free(j);
+            changes += is_free(j) != (place_[j] != kNowhere);
+        }
+        if (free < 2 || 2 * free > double(rows_.room()))
+            return std::numeric_limits<double>::infinity();
+        const double hot = double(rows_.hot());
+        return 0.25 * ((1 + 2 * changes) * free * free + hot * free) / hot;
+    }
+
+    // Brings the inverse in line with the free set.
+    void gather_free() {
+        for (std::size_t m = free_.size(); m-- > 0;)
+            if (!is_free(free_[m]) || free_[m] >= rows_.hot()) forget_free(m);
+        for (Slot j = 0; j < rows_.hot(); ++j) {
+            if (!is_free(j) || place_[j] != kNowhere) continue;
+            column_of(j);
+            if (!inverse_.add(column_.data(), rows_.diagonal()[j], kDependent, work_)) continue;
+            place_[j] = std::int32_t(free_.size());
+            free_.push_back(j);
+        }
+    }
+    void forget_free(std::size_t m) {
+        inverse_.remove(m, work_);
+        place_[free_[m]] = kNowhere;
+        if (m + 1 != free_.size()) {
+            free_[m] = free_.back();
+            place_[free_[m]] = std::int32_t(m);
+        }
+        free_.pop_back();
+    }
+    void column_of(Slot j) {
+        const T* row = rows_.row(j, rows_.hot());
+        column_.resize(free_.size());
+        for (std::size_t m = 0; m < free_.size(); ++m) column_[m] = double(row[free_[m]]);
+    }
+
+    // Moves all free members to where their gradients vanish, stopping at bounds. With nothing to
+    // gain there, slides `violator` in, the free members giving way. False if the inverse was no
+    // help.
+    bool newton(Slot violator) {
+        gather_free();
+        const std::size_t n = free_.size();
+        moved_.clear();
+        double worst = 0, before = 0;
+        for (Slot j : free_) {
+            moved_.push_back({j, s_[j]});
+            worst = std::max(worst, std::abs(h_[j]));
+        }
+        gradient_.resize(n);
+        direction_.resize(n);
+        if (worst > 0.1 * tol_.kkt) {
+            for (std::size_t m = 0; m < n; ++m) gradient_[m] = h_[free_[m]];
+            while (!free_.empty()) {
+                inverse_.apply(gradient_.data(), direction_.data());
+                const auto [t, blocker] = reach(1.0);
+                for (std::size_t m = 0; m < free_.size(); ++m) s_[free_[m]] += t * direction_[m];
+                if (blocker == free_.size()) break;
+                for (double& g : gradient_)
+                    g *= 1 - t;  // K direction = gradient, so what is left of it
+                stop_at_bound(blocker);
+            }
+        } else {
+            if (place_[violator] != kNowhere) return false;
+            moved_.push_back({violator, s_[violator]});
+            slide(violator);
+        }
+        for (Move& m : moved_) {
+            before += h_[m.slot] * (s_[m.slot] - m.delta);
+            s_[m.slot] = snapped(m.slot, s_[m.slot]);
+            m.delta = s_[m.slot] - m.delta;
+        }
+        subtract(moved_, 0, rows_.hot());
+        double gain = before;  // twice the gain of the dual: sum delta (h_old + h_new)
+        for (const Move& m : moved_) gain += h_[m.slot] * m.delta;
+        if (gain >= 0) return gain > 0;
+        for (Move& m : moved_) {  // the inverse has decayed: take the step back and start a new one
+            s_[m.slot] -= m.delta;
+            m.delta = -m.delta;
+        }
+        subtract(moved_, 0, rows_.hot());
+        for (Slot j : free_) place_[j] = kNowhere;
+        free_.clear();
+        inverse_.clear();
+        return false;
+    }
+
+    // How far along direction_ the free members can go, at most t, and who stops them.
+    std::pair<double, std::size_t> reach(double t) const {
+        std::size_t blocker = free_.size();
+        for (std::size_t m = 0; m < free_.size(); ++m) {
+            const Slot j = free_[m];
+            const double d = direction_[m], room = (d > 0 ? hi_[j] : lo_[j]) - s_[j];
+            if (d != 0 && room / d < t) {
+                t = std::max(0.0, room / d);
+                blocker = m;
+            }
+        }
+        return {t, blocker};
+    }
+    void stop_at_bound(std::size_t m) {
+        const Slot j = free_[m];
+        s_[j] = direction_[m] > 0 ? hi_[j] : lo_[j];
+        gradient_[m] = gradient_.back();
+        gradient_.pop_back();
+        direction_.pop_back();
+        forget_free(m);
+    }
+    // One member outside the free set moves, the free ones keep their gradients at zero.
+    void slide(Slot j) {
+        column_of(j);
+        const double sign = h_[j] > 0 ? 1 : -1;
+        inverse_.apply(column_.data(), direction_.data());
+        double curvature = rows_.diagonal()[j];
+        for (std::size_t m = 0; m < free_.size(); ++m) curvature -= column_[m] * direction_[m];
+        for (double& d : direction_) d *= -sign;
+        double t = (sign > 0 ? hi_[j] : lo_[j]) - s_[j];
+        t = std::abs(t);
+        if (curvature > kDependent * rows_.diagonal()[j])
+            t = std::min(t, std::abs(h_[j]) / curvature);
+        const auto [reached, blocker] = reach(t);
+        for (std::size_t m = 0; m < free_.size(); ++m) s_[free_[m]] += reached * direction_[m];
+        s_[j] += reached * sign;
+        if (blocker != free_.size()) stop_at_bound(blocker);
+    }
+
+    Rows<T>& rows_;
+    Tolerance tol_;
+    Aligned<double> s_, h_, lo_, hi_, y_;
+    Aligned<double> synced_;           // s as the cold members know it
+    std::vector<std::int32_t> place_;  // in the inverse
+    std::vector<Slot> free_;           // members of the inverse
+    Inverse inverse_;
+    bool capped_ = false;
+
+    std::vector<Move> batch_, moved_;
+    std::vector<double> column_, gradient_, direction_, work_;
+};
+
+}  // namespace onlinesvm

@@ -1,0 +1,86 @@
+// The inverse P of a kernel matrix over a changing set of members: one rank-one change to add or
+// remove.
+#pragma once
+
+#include <algorithm>
+#include <stdexcept>
+#include <vector>
+
+#include "onlinesvm/base/aligned.hpp"
+#include "onlinesvm/base/isa.hpp"
+
+namespace onlinesvm {
+
+class Inverse {
+  public:
+    std::size_t size() const { return n_; }
+    std::size_t nbytes() const { return p_.capacity() * sizeof(double); }
+    void clear() { n_ = 0; }
+
+    // y = P x
+    void apply(const double* x, double* y) const {
+        isa::dense().symv(p_.data(), stride_, n_, x, y);
+    }
+
+    // Adds a member with kernel values `column` to the others and `k` to itself. `u` receives P
+    // column. False, and nothing changed, when it depends on the others within `slack` (relative to
+    // k).
+    bool add(const double* column, double k, double slack, std::vector<double>& u) {
+        u.resize(n_ + 1);
+        apply(column, u.data());
+        double schur = k;
+        for (std::size_t i = 0; i < n_; ++i) schur -= column[i] * u[i];
+        if (!(schur > slack * k)) return false;
+        reserve(n_ + 1);
+        isa::dense().rank_one(p_.data(), stride_, n_, 1 / schur, u.data());
+        for (std::size_t i = 0; i < n_; ++i) at(n_, i) = at(i, n_) = -u[i] / schur;
+        at(n_, n_) = 1 / schur;
+        ++n_;
+        return true;
+    }
+
+    // Removes the member at place m; the last one takes its place.
+    void remove(std::size_t m, std::vector<double>& u) {
+        const std::size_t last = n_ - 1;
+        if (m != last) {
+            for (std::size_t i = 0; i < n_; ++i) std::swap(at(i, m), at(i, last));
+            std::swap_ranges(&at(m, 0), &at(m, 0) + n_, &at(last, 0));
+        }
+        u.assign(&at(last, 0), &at(last, 0) + last);
+        isa::dense().rank_one(p_.data(), stride_, last, -1 / at(last, last), u.data());
+        n_ = last;
+    }
+
+    template <class A>
+    void state(A& a) {
+        std::vector<double> p;
+        for (std::size_t i = 0; i < n_; ++i) p.insert(p.end(), &at(i, 0), &at(i, 0) + n_);
+        std::int64_t n = std::int64_t(n_);
+        a("size", n);
+        a("values", p);
+        if constexpr (A::loading) {
+            if (n < 0 || p.size() != std::size_t(n) * std::size_t(n))
+                throw std::invalid_argument("state: the inverse is not square");
+            n_ = 0;
+            reserve(std::size_t(n));
+            n_ = std::size_t(n);
+            for (std::size_t i = 0; i < n_; ++i) std::copy_n(p.data() + i * n_, n_, &at(i, 0));
+        }
+    }
+
+  private:
+    double& at(std::size_t i, std::size_t j) { return p_[i * stride_ + j]; }
+    void reserve(std::size_t n) {
+        if (n <= stride_) return;
+        const std::size_t wider = round_up(n + n / 4 + 16, 8);
+        Aligned<double> grown(wider * wider);
+        for (std::size_t i = 0; i < n_; ++i) std::copy_n(&at(i, 0), n_, grown.data() + i * wider);
+        p_ = std::move(grown);
+        stride_ = wider;
+    }
+
+    Aligned<double> p_;
+    std::size_t n_ = 0, stride_ = 0;
+};
+
+}  // namespace onlinesvm
