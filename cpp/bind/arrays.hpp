@@ -20,6 +20,7 @@ namespace nb = nanobind;
 // Values of either floating type; which one is asked once per call, not once per value.
 using Values1 = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Values2 = nb::ndarray<nb::ro, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Dict = nb::typed<nb::dict, nb::str, nb::any>;
 template <class V>
 using Vector = nb::ndarray<const V, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
@@ -149,17 +150,21 @@ class SparseRows {
 
 // ---- arrays for Python --------------------------------------------------------------------------
 
+template <class V, std::size_t N>
+using Array = nb::ndarray<nb::numpy, V, nb::ndim<N>>;
+
 // A NumPy array that owns the vector's memory.
-template <class V>
-nb::object to_numpy(std::vector<V> values, std::initializer_list<std::size_t> shape) {
+template <class V, std::size_t N>
+Array<V, N> to_numpy(std::vector<V> values, const std::size_t (&shape)[N]) {
     auto* kept = new std::vector<V>(std::move(values));
     nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<V>*>(p); });
-    return nb::cast(nb::ndarray<nb::numpy, V>(kept->data(), shape, owner));
+    return Array<V, N>(kept->data(), N, shape, owner);
 }
 
 template <class V>
-nb::object to_numpy(std::span<const V> values) {
-    return to_numpy(std::vector<V>(values.begin(), values.end()), {values.size()});
+Array<V, 1> to_numpy(std::vector<V> values) {
+    const std::size_t shape[] = {values.size()};
+    return to_numpy(std::move(values), shape);
 }
 
 }  // namespace onlinesvm::bind

@@ -6,8 +6,9 @@
 //     outputs() const; template <class A> void state(A& a);                            std::size_t
 //     nbytes() const;
 //
-// and, bound where present: expect, score_many, unlearn, kkt_residual, objective, support, weights,
-// labels_used, and loaded (checks a state just read and rebuilds what is derived from it).
+// and, bound where present: expect, score_many, unlearn, holds, kkt_residual, objective, support,
+// n_support, weights, labels_used, and loaded (checks a state just read, rebuilds what derives from
+// it).
 #pragma once
 
 #include <mutex>
@@ -29,8 +30,9 @@ template <class Algo, class T>
 class Shared {
   public:
     using Params = typename Algo::Params;
+    using Scores = nb::typed<nb::tuple, double, nb::ellipsis>;
 
-    explicit Shared(const nb::dict& dict) : params(params_of<Params>(dict)), algo(params) {}
+    explicit Shared(const Dict& dict) : params(params_of<Params>(dict)), algo(params) {}
 
     // ---- learning ----
 
@@ -53,53 +55,46 @@ class Shared {
     }
 
     void learn_one(const Values1& x, double y, double w, std::int64_t id) {
-        with_row(x, [&](Row<T> row) {
-            const auto lock = writing();
-            algo.learn(row, y, w, id);
-        });
+        with_row(x, [&](Row<T> row) { learn(row, y, w, id); });
     }
 
     void learn_one_sparse(const Values1& values, const Vector<std::int32_t>& indices,
                           std::size_t width, double y, double w, std::int64_t id) {
-        with_sparse_row(values, indices, width, [&](Row<T> row) {
-            const auto lock = writing();
-            algo.learn(row, y, w, id);
-        });
+        with_sparse_row(values, indices, width, [&](Row<T> row) { learn(row, y, w, id); });
     }
 
-    void learn_one_dict(const nb::dict& x, nb::dict vocabulary, double y, double w,
+    void learn_one_dict(const Features& x, Vocabulary& vocabulary, double y, double w,
                         std::int64_t id) {
         const Row<T> row = named().read(x, vocabulary, Unknown::add);
-        const auto lock = writing();
-        algo.learn(row, y, w, id);
+        learn(row, y, w, id);
     }
 
     // ---- scoring ----
 
-    nb::object score_dense(const Values2& X) const {
+    Array<double, 2> score_dense(const Values2& X) const {
         return typed(X, [&]<class S>(const S* values) {
             return score_many(DenseRows<T, S>(values, X.shape(0), X.shape(1)));
         });
     }
 
-    nb::object score_sparse(const Values1& data, const Vector<std::int32_t>& indices,
-                            const Vector<std::int64_t>& indptr, std::size_t width) const {
+    Array<double, 2> score_sparse(const Values1& data, const Vector<std::int32_t>& indices,
+                                  const Vector<std::int64_t>& indptr, std::size_t width) const {
         return typed(data, [&]<class S>(const S* values) {
             return score_many(
                 SparseRows<T, S>({values, data.shape(0)}, view(indices), view(indptr), width));
         });
     }
 
-    nb::tuple score_one(const Values1& x) const {
+    Scores score_one(const Values1& x) const {
         return with_row(x, [&](Row<T> row) { return score(row); });
     }
 
-    nb::tuple score_one_sparse(const Values1& values, const Vector<std::int32_t>& indices,
-                               std::size_t width) const {
+    Scores score_one_sparse(const Values1& values, const Vector<std::int32_t>& indices,
+                            std::size_t width) const {
         return with_sparse_row(values, indices, width, [&](Row<T> row) { return score(row); });
     }
 
-    nb::tuple score_one_dict(const nb::dict& x, const nb::dict& vocabulary) const {
+    Scores score_one_dict(const Features& x, const Vocabulary& vocabulary) const {
         return score(named().read(x, vocabulary, Unknown::ignore));
     }
 
@@ -119,28 +114,33 @@ class Shared {
         return verb(algo);
     }
 
-    nb::dict state() const {
+    Dict state() const {
         ToDict sink;
         Save<ToDict> save(sink);
         const auto lock = reading();
+        save("width", width);
         const_cast<Algo&>(algo).state(save);  // Save only reads
         return sink.dict;
     }
 
-    void load(const nb::dict& dict) {
+    void load(const Dict& dict) {
         Algo fresh(params);
         FromDict source(dict);
         Load<FromDict> load(source);
+        std::size_t saved_width = 0;
+        load("width", saved_width);
         fresh.state(load);
         source.demand_all_fetched();
         if constexpr (requires { fresh.loaded(); }) fresh.loaded();
         const auto lock = writing();
         algo = std::move(fresh);
+        width = saved_width;
     }
 
   private:
     Params params;
     Algo algo;
+    std::size_t width = 0;  // features so far; 0: none seen
     mutable std::shared_mutex mutex;
 
     template <class Lock>
@@ -154,6 +154,24 @@ class Shared {
     }
     auto writing() const { return lock_politely<std::unique_lock<std::shared_mutex>>(); }
     auto reading() const { return lock_politely<std::shared_lock<std::shared_mutex>>(); }
+
+    // Dense rows are all as wide as the first; sparse ones may bring new features.
+    void demand_fit(Row<T> x) const {
+        if (!x.sparse() && width != 0 && x.width != width)
+            throw std::invalid_argument("X has " + std::to_string(x.width) +
+                                        " features, but the model was started with " +
+                                        std::to_string(width));
+    }
+    void settle(Row<T> x) {
+        demand_fit(x);
+        width = std::max(width, x.width);
+    }
+
+    void learn(Row<T> x, double y, double w, std::int64_t id) {
+        const auto lock = writing();
+        settle(x);
+        algo.learn(x, y, w, id);
+    }
 
     template <class Rows>
     void learn_many(Rows rows, const Vector<double>& y, const Vector<double>& w,
@@ -169,6 +187,7 @@ class Shared {
         for (std::size_t begin = 0; begin < n; begin += learn_block) {
             const auto block = rows.block(begin, std::min(learn_block, n - begin));
             const std::unique_lock lock(mutex);
+            settle(block.front());
             if constexpr (requires { algo.expect(block); }) algo.expect(block);
             for (std::size_t i = 0; i < block.size(); ++i)
                 algo.learn(block[i], targets[begin + i], weights[begin + i], names[begin + i]);
@@ -177,7 +196,7 @@ class Shared {
 
     // All rows of one call are scored by one and the same state of the model.
     template <class Rows>
-    nb::object score_many(Rows rows) const {
+    Array<double, 2> score_many(Rows rows) const {
         const std::size_t n = rows.size();
         std::vector<double> out;
         std::size_t outputs = 0;
@@ -189,6 +208,7 @@ class Shared {
             for (std::size_t begin = 0; begin < n; begin += score_block) {
                 const auto block = rows.block(begin, std::min(score_block, n - begin));
                 double* at = out.data() + begin * outputs;
+                demand_fit(block.front());
                 if constexpr (requires { algo.score_many(block, at); })
                     algo.score_many(block, at);
                 else
@@ -198,17 +218,18 @@ class Shared {
         return to_numpy(std::move(out), {n, outputs});
     }
 
-    nb::tuple score(Row<T> row) const {
+    Scores score(Row<T> row) const {
         static thread_local std::vector<double> out;
         {
             const auto lock = reading();
+            demand_fit(row);
             out.resize(algo.outputs());
             algo.score(row, out.data());
         }
         nb::object scores = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(out.size())));
         for (std::size_t i = 0; i < out.size(); ++i)
             PyTuple_SET_ITEM(scores.ptr(), static_cast<Py_ssize_t>(i), PyFloat_FromDouble(out[i]));
-        return nb::borrow<nb::tuple>(scores);
+        return nb::borrow<Scores>(scores);
     }
 
     template <class Use>
@@ -244,28 +265,28 @@ class Shared {
 };
 
 template <class T>
-nb::dict to_dict(Support<T> support) {
+Dict to_dict(Support<T> support) {
     const std::size_t n = support.ids.size();
-    nb::dict out;
-    out["ids"] = to_numpy(std::move(support.ids), {n});
+    Dict out;
+    out["ids"] = to_numpy(std::move(support.ids));
     const std::size_t outputs = n ? support.coef.size() / n : 0;
     out["coef"] = to_numpy(std::move(support.coef), {outputs, n});
     if (support.indptr.empty()) {
         out["vectors"] = to_numpy(std::move(support.values), {n, support.width});
     } else {
-        out["data"] = to_numpy(std::span<const T>(support.values));
-        out["indices"] = to_numpy(std::span<const std::int32_t>(support.indices));
-        out["indptr"] = to_numpy(std::span<const std::int64_t>(support.indptr));
+        out["data"] = to_numpy(std::move(support.values));
+        out["indices"] = to_numpy(std::move(support.indices));
+        out["indptr"] = to_numpy(std::move(support.indptr));
         out["width"] = support.width;
     }
     return out;
 }
 
-inline nb::dict to_dict(Weights weights) {
+inline Dict to_dict(Weights weights) {
     const std::size_t outputs = weights.intercept.size();
-    nb::dict out;
+    Dict out;
     out["coef"] = to_numpy(std::move(weights.coef), {outputs, weights.width});
-    out["intercept"] = to_numpy(std::move(weights.intercept), {outputs});
+    out["intercept"] = to_numpy(std::move(weights.intercept));
     return out;
 }
 
@@ -274,7 +295,7 @@ void bind_as(nb::module_& m, const std::string& name) {
     using Model = Shared<Algo, T>;
     using namespace nb::literals;
     nb::class_<Model> model(m, name.c_str());
-    model.def(nb::init<const nb::dict&>(), "params"_a)
+    model.def(nb::init<const Dict&>(), "params"_a)
         .def("learn_dense", &Model::learn_dense, "X"_a, "y"_a, "w"_a, "ids"_a)
         .def("learn_sparse", &Model::learn_sparse, "data"_a, "indices"_a, "indptr"_a, "width"_a,
              "y"_a, "w"_a, "ids"_a)
@@ -339,6 +360,21 @@ void bind_as(nb::module_& m, const std::string& name) {
     if constexpr (requires(const Algo& algo) { algo.outer_rounds(); })
         model.def_prop_ro("outer_rounds", [](const Model& self) {
             return self.read([](const Algo& algo) { return algo.outer_rounds(); });
+        });
+    if constexpr (requires(const Algo& algo) { algo.holds(std::int64_t{}); })
+        model.def(
+            "holds",
+            [](const Model& self, const Vector<std::int64_t>& ids) {
+                std::vector<std::uint8_t> held(ids.shape(0));
+                self.read([&, asked = view(ids)](const Algo& algo) {
+                    for (std::size_t i = 0; i < asked.size(); ++i) held[i] = algo.holds(asked[i]);
+                });
+                return to_numpy(std::move(held));
+            },
+            "ids"_a);
+    if constexpr (requires(const Algo& algo) { algo.n_support(); })
+        model.def_prop_ro("n_support", [](const Model& self) {
+            return self.read([](const Algo& algo) { return algo.n_support(); });
         });
     if constexpr (requires(const Algo& algo) { algo.labels_used(); })
         model.def_prop_ro("labels_used", [](const Model& self) {

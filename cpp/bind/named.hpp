@@ -11,13 +11,16 @@
 
 namespace onlinesvm::bind {
 
+using Features = nb::typed<nb::dict, nb::any, nb::any>;
+using Vocabulary = nb::typed<nb::dict, nb::any, int>;
+
 enum class Unknown { add, ignore };  // what to do with a name the vocabulary does not have
 
 template <class T>
 class NamedRow {
   public:
     // Throws before anything is changed. Valid until the next call.
-    Row<T> read(const nb::dict& x, const nb::dict& vocabulary, Unknown unknown) {
+    Row<T> read(const Features& x, const Vocabulary& vocabulary, Unknown unknown) {
         entries.clear();
         fresh.clear();
         const std::size_t known = vocabulary.size();

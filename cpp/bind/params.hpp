@@ -57,7 +57,7 @@ inline Kernel::Function kernel_function(nb::callable user) {
     return [held](const double* x, const double* rows, std::size_t n, std::size_t d, double* out) {
         nb::gil_scoped_acquire gil;
         const nb::object result =
-            (*held)(to_numpy(std::vector<double>(x, x + d), {d}),
+            (*held)(to_numpy(std::vector<double>(x, x + d)),
                     to_numpy(std::vector<double>(rows, rows + n * d), {n, d}));
         nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu> values;
         if (!nb::try_cast(result, values) || values.shape(0) != n)

@@ -8,21 +8,23 @@ namespace onlinesvm::bind {
 
 class ToDict {
   public:
-    nb::dict dict;
+    Dict dict;
 
     template <class V>
     void array(const std::string& name, std::span<const V> values) {
-        dict[name.c_str()] = to_numpy(values);
+        dict[name.c_str()] = to_numpy(std::vector<V>(values.begin(), values.end()));
     }
     template <class V>
     void number(const std::string& name, V value) {
-        dict[name.c_str()] = to_numpy(std::vector<V>{value}, {});
+        // A copy, since the value lives no longer than this call.
+        dict[name.c_str()] = nb::cast(nb::ndarray<nb::numpy, V, nb::ndim<0>>(&value, 0, nullptr),
+                                      nb::rv_policy::copy);
     }
 };
 
 class FromDict {
   public:
-    explicit FromDict(nb::dict dict) : dict(std::move(dict)) {}
+    explicit FromDict(Dict dict) : dict(std::move(dict)) {}
 
     template <class V>
     std::span<const V> array(const std::string& name, std::type_identity<V>) {
@@ -40,7 +42,7 @@ class FromDict {
     }
 
   private:
-    nb::dict dict;
+    Dict dict;
     std::size_t fetched = 0;
 
     // No conversion: a state is taken as it was saved or not at all.
