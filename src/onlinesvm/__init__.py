@@ -2,6 +2,7 @@
 
 from .base import OnlineEstimator, load
 from .exact import OfflineRampSVC, RampSVC
+from .margin import PassiveAggressiveClassifier, PassiveAggressiveRegressor
 from .queries import All, Greedy, Margin
 
 __version__ = "0.1.0"
@@ -11,6 +12,8 @@ __all__ = [
     "Greedy",
     "Margin",
     "OfflineRampSVC",
+    "PassiveAggressiveClassifier",
+    "PassiveAggressiveRegressor",
     "RampSVC",
     "all_estimators",
     "load",

@@ -1,11 +1,21 @@
 """Readable NumPy twins of the algorithms: how to understand a method, and the oracle of its tests.
 
-A twin follows its paper line by line, in the paper's symbols, and cares about nothing else: it is
-binary, takes labels -1 and +1, and is hundreds of times slower than the class it explains.
+A twin follows its paper line by line, in the paper's symbols, and cares about nothing else: labels
+are -1 and +1 (or class numbers), and it is hundreds of times slower than the class it explains.
 """
 
 from onlinesvm.reference.kernels import Kernel
 from onlinesvm.reference.offline_ramp import OfflineRamp
+from onlinesvm.reference.passive_aggressive import PassiveAggressive
 from onlinesvm.reference.ramp import Greedy, Margin, OneVsRest, QueryAll, Ramp
 
-__all__ = ["Greedy", "Kernel", "Margin", "OfflineRamp", "OneVsRest", "QueryAll", "Ramp"]
+__all__ = [
+    "Greedy",
+    "Kernel",
+    "Margin",
+    "OfflineRamp",
+    "OneVsRest",
+    "PassiveAggressive",
+    "QueryAll",
+    "Ramp",
+]

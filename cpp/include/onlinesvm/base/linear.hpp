@@ -41,6 +41,20 @@ class LinearModel {
         w.resize(bias.size() * stride);
     }
 
+    // Features may appear mid-stream; doubling keeps that cheap.
+    void widen(std::size_t width) {
+        if (width <= columns) return;
+        if (width > stride) {
+            const std::size_t wider = columns == 0 ? width : std::max(width, 2 * stride);
+            std::vector<double> moved(outputs() * wider);
+            for (std::size_t r = 0; r < outputs(); ++r)
+                std::copy_n(w.begin() + r * stride, columns, moved.begin() + r * wider);
+            w = std::move(moved);
+            stride = wider;
+        }
+        columns = width;
+    }
+
     double score(Row<T> x, std::size_t output) const {
         const double* weights = w.data() + output * stride;
         const std::size_t n = known(x);
@@ -53,9 +67,8 @@ class LinearModel {
 
     double norm2(Row<T> x) const { return squared_norm(x.values, x.size) + offset; }
 
-    // w_output += step x
+    // w_output += step x, for x no wider than the model
     void add(Row<T> x, std::size_t output, double step) {
-        widen(x.width);
         double* weights = w.data() + output * stride;
         bias[output] += step * offset;
         if (!x.sparse()) return isa::table<T>().axpy(step, x.values, weights, x.size);
@@ -103,20 +116,6 @@ class LinearModel {
         if (!x.sparse()) return columns;
         return std::lower_bound(x.indices, x.indices + x.size, static_cast<std::int32_t>(columns)) -
                x.indices;
-    }
-
-    // Features may appear mid-stream; doubling keeps that cheap.
-    void widen(std::size_t width) {
-        if (width <= columns) return;
-        if (width > stride) {
-            const std::size_t wider = columns == 0 ? width : std::max(width, 2 * stride);
-            std::vector<double> moved(outputs() * wider);
-            for (std::size_t r = 0; r < outputs(); ++r)
-                std::copy_n(w.begin() + r * stride, columns, moved.begin() + r * wider);
-            w = std::move(moved);
-            stride = wider;
-        }
-        columns = width;
     }
 };
 

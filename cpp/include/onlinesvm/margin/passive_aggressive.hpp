@@ -24,18 +24,21 @@ namespace onlinesvm {
 // How one example is judged: its loss, and which outputs would have to move, which way, to lower
 // it.
 struct Verdict {
-    double loss = 0.0;
     struct Move {
         std::size_t output;
         double sign;
     };
-    std::array<Move, 2> moves{};
-    std::size_t count = 0;
+    double loss;
+    std::array<Move, 2> moves;
+    std::size_t count;
 };
 
 // Two classes: hinge loss on one output. More: the true class against the best of the others.
 struct Classification {
-    static Verdict judge(std::span<const double> f, double y, double) {
+    template <class F>
+    void fields(F&&) {}
+
+    Verdict judge(std::span<const double> f, double y) const {
         if (!(y >= 0.0 && y < static_cast<double>(std::max<std::size_t>(2, f.size()))))
             throw std::invalid_argument("y: not a known class");
         const auto label = static_cast<std::size_t>(y);
@@ -51,19 +54,21 @@ struct Classification {
 };
 
 struct Regression {
-    static Verdict judge(std::span<const double> f, double y, double epsilon) {
+    double epsilon = 0.1;
+
+    template <class F>
+    void fields(F&& f) {
+        f("epsilon", epsilon);
+    }
+
+    Verdict judge(std::span<const double> f, double y) const {
         return {std::abs(y - f[0]) - epsilon, {{{0, y > f[0] ? 1.0 : -1.0}}}, 1};
     }
 };
 
 // The step tau of each variant, from the loss, the squared norm of the move, and C.
-inline double pa1(double loss, double norm2, double C) {
-    return norm2 > 0.0 ? std::min(C, loss / norm2) : 0.0;  // x = 0: no step helps
-}
-inline double pa2(double loss, double norm2, double C) {
-    const double slack = 0.5 / C;
-    return norm2 + slack > 0.0 ? loss / (norm2 + slack) : 0.0;
-}
+inline double pa1(double loss, double norm2, double C) { return std::min(C, loss / norm2); }
+inline double pa2(double loss, double norm2, double C) { return loss / (norm2 + 0.5 / C); }
 
 using StepRule = double (*)(double loss, double norm2, double C);
 
@@ -79,36 +84,37 @@ class PassiveAggressive {
     struct Params {
         std::string variant = "PA-I";
         double C = 1.0;  // infinity: plain PA
-        double epsilon = 0.1;
         Kernel kernel;
+        Task task;
 
         template <class F>
         void fields(F&& f) {
             f("variant", variant);
             f("C", C);
-            f("epsilon", epsilon);
             f("kernel", kernel);
+            task.fields(f);
         }
     };
 
     explicit PassiveAggressive(const Params& params)
         : C(params.C),
-          epsilon(params.epsilon),
+          task(params.task),
           tau(step_rule(params.variant)),
           model(params.kernel.offset) {
         if (!(C > 0.0)) throw std::invalid_argument("C: must be positive");
-        if (!(epsilon >= 0.0)) throw std::invalid_argument("epsilon: must not be negative");
         model.grow(1);
         f.resize(1);
     }
 
     void learn(Row<T> x, double y, double weight, std::int64_t) {
         if (!(weight > 0.0)) return;
+        model.widen(x.width);
         score(x, f.data());
-        const Verdict verdict = Task::judge(f, y, epsilon);
+        const Verdict verdict = task.judge(f, y);
         if (!(verdict.loss > 0.0)) return;  // passive
         const double V2 = static_cast<double>(verdict.count) * model.norm2(x);
         const double step = tau(verdict.loss, V2, C * weight);
+        if (!(V2 > 0.0 && std::isfinite(step))) return;  // x = 0: no step helps
         for (std::size_t i = 0; i < verdict.count; ++i)  // aggressive
             model.add(x, verdict.moves[i].output, step * verdict.moves[i].sign);
     }
@@ -146,7 +152,8 @@ class PassiveAggressive {
     std::size_t nbytes() const { return sizeof(*this) + bytes_of(*this); }
 
   private:
-    double C, epsilon;
+    double C;
+    Task task;
     StepRule tau;
     LinearModel<T> model;
     std::vector<double> f;  // scores of the example at hand

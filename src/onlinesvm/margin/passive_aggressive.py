@@ -1,0 +1,265 @@
+"""Passive-aggressive learning: the smallest change that repairs the current mistake."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import kernels
+from ..base import OnlineClassifier, OnlineEstimator, OnlineRegressor
+from ..kernels import KernelFunction
+from ..params import number, word
+
+
+class PassiveAggressiveModel(OnlineEstimator):
+    """What the classifier and the regressor share: the step, and weights one can look at."""
+
+    # loss -> the paper's variant of the step
+    _variants: Mapping[str, str]
+
+    def _core_params(self, n_features: int) -> dict[str, Any]:
+        most = self.C
+        return {
+            "variant": self._variants[word("loss", self.loss, self._variants)],
+            "C": math.inf if most == math.inf else number("C", most, above=0),
+            "kernel": kernels.resolve(
+                self.kernel,
+                gamma=self.gamma,
+                degree=self.degree,
+                coef0=self.coef0,
+                bias="kernel" if self.fit_intercept else "none",
+                n_features=n_features,
+            ),
+        }
+
+    def _support(self, attribute: str) -> dict[str, Any]:
+        if self._is_linear(attribute):
+            raise AttributeError(
+                f"{type(self).__name__} has no {attribute}: a linear model keeps weights, "
+                "not examples; see coef_"
+            )
+        return super()._support(attribute)
+
+    def _weights(self, attribute: str) -> dict[str, NDArray[np.float64]]:
+        if not self._is_linear(attribute):
+            raise AttributeError(
+                f"{type(self).__name__} has {attribute} only with kernel='linear'; see dual_coef_"
+            )
+        weights: dict[str, NDArray[np.float64]] = self._core.weights()
+        return weights
+
+    def _is_linear(self, attribute: str) -> bool:
+        self._fitted_core(attribute)
+        return bool(self._core_settings["kernel"]["name"] == "linear")
+
+    @property
+    def intercept_(self) -> NDArray[np.float64]:
+        """The bias of each output."""
+        if self._is_linear("intercept_"):
+            return self._weights("intercept_")["intercept"]
+        return np.asarray(self._core_settings["kernel"]["offset"] * self.dual_coef_.sum(axis=1))
+
+
+class PassiveAggressiveClassifier(PassiveAggressiveModel, OnlineClassifier):
+    """Passive-Aggressive I and II (Crammer et al.): classify millions of examples a second.
+
+    If the example at hand has no hinge loss, nothing happens; else the weights move by the
+    smallest step that repairs it, no further than ``C`` allows. There is no learning rate and no
+    schedule. More than two classes are learned natively: the true one is pushed above the
+    strongest rival.
+
+    A linear step costs one pass over the features present in the example. With a kernel every
+    example that suffered a loss is kept, so on noisy data time and memory grow with the stream;
+    :class:`RampSVC` then stays far smaller. One pass is not the SVM optimum: where batch quality
+    is needed, present the data several times or use the exact family.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Aggressiveness, > 0: the largest step (``loss="hinge"``) or the price of squared loss
+        (``"squared_hinge"``). Lower it on noisy data. ``inf`` is the paper's plain PA, which
+        repairs every mistake fully.
+    fit_intercept : bool, default=True
+        Whether to learn a bias, as the weight of a constant feature 1.
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+        PA-I or PA-II.
+    kernel : {"linear", "rbf", "poly", "laplacian", "chi2"} or callable, default="linear"
+        A callable ``k(x, X)`` gives the values of one example against the rows of ``X``.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Width of rbf, poly, laplacian and chi2. Both words mean ``1 / n_features``, right for
+        standardised features; with dicts, the features of the first example are counted.
+    degree : float, default=3
+        Of the polynomial kernel.
+    coef0 : float, default=0.0
+        Constant of the polynomial kernel, >= 0.
+    class_weight : dict or "balanced", default=None
+        Multiplies ``C`` by class. ``"balanced"`` works with ``fit`` only.
+    classes : "open" or array of labels, default=None
+        ``"open"`` lets classes appear at any time; an array names them beforehand, so that
+        ``partial_fit`` and ``learn_one`` need no more.
+    dtype : {"float32", "float64"}, default="float64"
+        Type of the examples, and of those kept with a kernel; weights are float64 throughout.
+    verbose : bool, default=False
+        Show a live bar when learning takes long.
+
+    Attributes
+    ----------
+    classes_ : array of labels, in ascending order; with ``classes="open"`` in order of arrival
+    n_features_in_, feature_names_in_ : as in scikit-learn
+    coef_ : array of shape (1, n_features) or (n_classes, n_features); linear only
+    intercept_ : array, the bias of each output
+    support_, support_vectors_, dual_coef_, n_support_ : the examples kept; with a kernel only
+    n_seen_ : int, examples that arrived
+    nbytes_ : int, memory of the model
+
+    References
+    ----------
+    K. Crammer, O. Dekel, J. Keshet, S. Shalev-Shwartz, Y. Singer: Online Passive-Aggressive
+    Algorithms. Journal of Machine Learning Research 7 (2006).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onlinesvm import PassiveAggressiveClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(2000, 5))
+    >>> y = np.where(X @ [1, -2, 0, 1, 0.5] > 0.5, "spam", "ham")
+    >>> model = PassiveAggressiveClassifier(C=0.1, classes=["ham", "spam"])
+    >>> for start in range(0, 1000, 100):
+    ...     _ = model.partial_fit(X[start : start + 100], y[start : start + 100])
+    >>> print(f"{model.score(X[1000:], y[1000:]):.2f}")
+    0.97
+    """
+
+    _stem = "PassiveAggressiveClassifier"
+    _variants = {"hinge": "PA-I", "squared_hinge": "PA-II"}
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        fit_intercept: bool = True,
+        loss: Literal["hinge", "squared_hinge"] = "hinge",
+        kernel: str | KernelFunction = "linear",
+        gamma: float | Literal["scale", "auto"] = "scale",
+        degree: float = 3,
+        coef0: float = 0.0,
+        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
+        classes: Sequence[Any] | Literal["open"] | None = None,
+        dtype: Literal["float32", "float64"] = "float64",
+        verbose: bool = False,
+    ) -> None:
+        self.C = C
+        self.fit_intercept = fit_intercept
+        self.loss = loss
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.class_weight = class_weight
+        self.classes = classes
+        self.dtype = dtype
+        self.verbose = verbose
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """The weights of each output."""
+        return self._weights("coef_")["coef"]
+
+
+class PassiveAggressiveRegressor(PassiveAggressiveModel, OnlineRegressor):
+    """Passive-Aggressive I and II for regression: follow a target, example by example.
+
+    Predictions within ``epsilon`` of the target change nothing; others move the weights by the
+    smallest step that brings them there, no further than ``C`` allows. Good for targets that
+    drift, since the last examples always count.
+
+    A linear step costs one pass over the features present in the example; with a kernel every
+    example outside the tube is kept, so time and memory grow with the stream.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Aggressiveness, > 0: the largest step (``loss="epsilon_insensitive"``) or the price of
+        squared loss. Lower it on noisy targets. ``inf`` is the paper's plain PA.
+    fit_intercept : bool, default=True
+        Whether to learn a bias, as the weight of a constant feature 1.
+    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
+        PA-I or PA-II.
+    epsilon : float, default=0.1
+        Errors up to this size cost nothing, >= 0.
+    kernel : {"linear", "rbf", "poly", "laplacian", "chi2"} or callable, default="linear"
+        A callable ``k(x, X)`` gives the values of one example against the rows of ``X``.
+    gamma, degree, coef0
+        Of the kernel, as in :class:`PassiveAggressiveClassifier`.
+    dtype : {"float32", "float64"}, default="float64"
+        Type of the examples, and of those kept with a kernel; weights are float64 throughout.
+    verbose : bool, default=False
+        Show a live bar when learning takes long.
+
+    Attributes
+    ----------
+    n_features_in_, feature_names_in_ : as in scikit-learn
+    coef_ : array of shape (n_features,); linear only
+    intercept_ : array of shape (1,)
+    support_, support_vectors_, dual_coef_ : the examples kept; with a kernel only
+    n_seen_ : int, examples that arrived
+    nbytes_ : int, memory of the model
+
+    References
+    ----------
+    K. Crammer, O. Dekel, J. Keshet, S. Shalev-Shwartz, Y. Singer: Online Passive-Aggressive
+    Algorithms. Journal of Machine Learning Research 7 (2006), section 5.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onlinesvm import PassiveAggressiveRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(1000, 3))
+    >>> y = X @ [1.0, -2.0, 3.0] + 4.0
+    >>> model = PassiveAggressiveRegressor(epsilon=0.01).fit(X, y)
+    >>> model.coef_.round(1), model.intercept_.round(1)
+    (array([ 1., -2.,  3.]), array([4.]))
+    """
+
+    _stem = "PassiveAggressiveRegressor"
+    _variants = {"epsilon_insensitive": "PA-I", "squared_epsilon_insensitive": "PA-II"}
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        fit_intercept: bool = True,
+        loss: Literal["epsilon_insensitive", "squared_epsilon_insensitive"] = "epsilon_insensitive",
+        epsilon: float = 0.1,
+        kernel: str | KernelFunction = "linear",
+        gamma: float | Literal["scale", "auto"] = "scale",
+        degree: float = 3,
+        coef0: float = 0.0,
+        dtype: Literal["float32", "float64"] = "float64",
+        verbose: bool = False,
+    ) -> None:
+        self.C = C
+        self.fit_intercept = fit_intercept
+        self.loss = loss
+        self.epsilon = epsilon
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.dtype = dtype
+        self.verbose = verbose
+
+    def _core_params(self, n_features: int) -> dict[str, Any]:
+        epsilon = number("epsilon", self.epsilon, at_least=0)
+        return super()._core_params(n_features) | {"epsilon": epsilon}
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """The weights."""
+        return np.asarray(self._weights("coef_")["coef"][0])

@@ -1,0 +1,332 @@
+"""Passive-aggressive: the paper's closed forms, its invariants and bounds, the readable twin."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import NASTY, Stream, blobs, streams
+from scipy.optimize import minimize
+
+from onlinesvm import PassiveAggressiveClassifier, PassiveAggressiveRegressor
+from onlinesvm.reference import Kernel, PassiveAggressive
+from onlinesvm.reference.passive_aggressive import binary, multiclass, regression
+
+INF = float("inf")
+VARIANTS = ["PA", "PA-I", "PA-II"]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A task with the fast learner and the twin for it, under the paper's names."""
+
+    name: str
+    outputs: int = 1
+
+    def fast(self, variant: str, C: float, **options: Any) -> Any:
+        C = INF if variant == "PA" else C
+        squared = variant == "PA-II"
+        if self.name == "regression":
+            loss = "squared_epsilon_insensitive" if squared else "epsilon_insensitive"
+            return PassiveAggressiveRegressor(C, loss=loss, **options)
+        loss = "squared_hinge" if squared else "hinge"
+        return PassiveAggressiveClassifier(C, loss=loss, classes=self.labels, **options)
+
+    def twin(self, kernel: Kernel, variant: str, C: float) -> PassiveAggressive:
+        return PassiveAggressive(kernel, task=self.task, variant=variant, C=C, outputs=self.outputs)
+
+    @property
+    def labels(self) -> list[float]:
+        return [-1.0, 1.0] if self.outputs == 1 else [float(r) for r in range(self.outputs)]
+
+    @property
+    def task(self):
+        return {"binary": binary, "multiclass": multiclass, "regression": regression(0.1)}[
+            self.name
+        ]
+
+    def stream(self, seed: int = 0, n: int = 60, d: int = 4) -> tuple[np.ndarray, np.ndarray]:
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(n, d))
+        F = X @ rng.normal(size=(d, max(2, self.outputs))) + rng.normal(size=(n, 1))
+        if self.name == "regression":
+            return X, F[:, 0]
+        return X, np.array(self.labels)[F.argmax(axis=1)]
+
+
+PROBLEMS = [Problem("binary"), Problem("multiclass", 4), Problem("regression")]
+problems = pytest.mark.parametrize("problem", PROBLEMS, ids=lambda p: p.name)
+variants = pytest.mark.parametrize("variant", VARIANTS)
+
+
+def scores(model: Any, X: Any) -> np.ndarray:
+    """Outputs of the fast learner, one column each, whatever the task."""
+    f = model.decision_function(X) if hasattr(model, "decision_function") else model.predict(X)
+    return f.reshape(X.shape[0], -1)
+
+
+# ---- the step ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("variant", "C", "w"),
+    [("PA", 1.0, (0.12, 0.16)), ("PA-I", 0.01, (0.03, 0.04)), ("PA-II", 1.0, (3 / 25.5, 4 / 25.5))],
+)
+def test_first_step_by_hand(variant, C, w):
+    model = PROBLEMS[0].fast(variant, C, fit_intercept=False)
+    model.learn_one(np.array([3.0, 4.0]), 1.0)
+    np.testing.assert_allclose(model.coef_, [w], rtol=1e-15)
+    assert model.intercept_.tolist() == [0.0]
+
+
+@problems
+@variants
+def test_step_solves_its_optimisation_problem(variant, problem):
+    """argmin |W - W_t|^2 / 2 (+ C xi | + C xi^2) subject to loss <= xi, by a general solver."""
+    X, y = problem.stream(3, 20)
+    C, steps = 0.05, 0
+    model = problem.fast(variant, C, fit_intercept=False).fit(X[:8], y[:8])
+    for x, target in zip(X[8:], y[8:], strict=True):
+        before = np.atleast_2d(model.coef_)
+        loss, direction = problem.task(before @ x, target)
+        model.learn_one(x, target)
+        if loss <= 0:
+            assert (np.atleast_2d(model.coef_) == before).all(), "not passive"
+            continue
+
+        step = np.atleast_2d(model.coef_) - before
+        np.testing.assert_allclose(
+            _cheapest_repair(x, loss, direction, variant, C), step, atol=1e-6
+        )
+        steps += 1
+    assert steps >= 3
+
+
+def _cheapest_repair(x, loss, direction, variant, C):
+    """The change of W that minimises its norm plus the price of the remaining loss xi."""
+    shape = len(direction), len(x)
+
+    def cost(v):
+        price = {"PA": 0.0, "PA-I": C * v[-1], "PA-II": C * v[-1] ** 2}[variant]
+        return (v[:-1] @ v[:-1]) / 2 + price
+
+    def room(v):
+        xi = 0.0 if variant == "PA" else v[-1]
+        return xi - (loss - direction @ v[:-1].reshape(shape) @ x)
+
+    constraints = [{"type": "ineq", "fun": room}, {"type": "ineq", "fun": lambda v: v[-1]}]
+    start = np.append(np.zeros(shape[0] * shape[1]), loss)
+    best = minimize(cost, start, constraints=constraints, options={"ftol": 1e-13})
+    return best.x[:-1].reshape(shape)
+
+
+@problems
+@variants
+@pytest.mark.parametrize("intercept", [False, True])
+def test_equals_the_twin_after_every_example(problem, variant, intercept):
+    X, y = problem.stream(1, 80)
+    weights = np.random.default_rng(2).choice([0.0, 0.5, 1.0, 3.0], size=80)
+    fast = problem.fast(variant, 0.3, fit_intercept=intercept)
+    twin = problem.twin(Kernel("linear", offset=float(intercept)), variant, 0.3)
+    for x, target, weight in zip(X, y, weights, strict=True):
+        fast.learn_one(x, target, weight)
+        twin.learn(x, target, weight)
+        np.testing.assert_allclose(np.atleast_2d(fast.coef_), twin.w, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(fast.intercept_, intercept * twin.s.sum(axis=1), atol=1e-12)
+        np.testing.assert_allclose(scores(fast, X[:3])[0], twin.score(X[0]), atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", NASTY, ids=lambda kind: kind.__name__)
+@variants
+def test_equals_the_twin_on_nasty_streams(kind, variant):
+    stream = kind(4, 40)
+    fast = PROBLEMS[0].fast(variant, 0.7).fit(stream.X, stream.y)
+    twin = PROBLEMS[0].twin(Kernel("linear", offset=1.0), variant, 0.7)
+    for x, y in zip(stream.X, stream.y, strict=True):
+        twin.learn(x, y)
+    expected = [twin.score(x)[0] for x in stream.X]
+    np.testing.assert_allclose(fast.decision_function(stream.X), expected, rtol=1e-6, atol=1e-9)
+
+
+@variants
+def test_zero_example_without_intercept_changes_nothing(variant):
+    model = PROBLEMS[0].fast(variant, 1.0, fit_intercept=False)
+    model.learn_one(np.zeros(3), 1.0)
+    assert model.coef_.tolist() == [[0.0, 0.0, 0.0]]
+
+
+# ---- what the paper promises ---------------------------------------------------------------------
+
+
+@given(streams(), st.sampled_from(VARIANTS), st.sampled_from([0.01, 1.0, 50.0]))
+def test_invariants(stream, variant, C):
+    model = PROBLEMS[0].fast(variant, C)
+    w = np.zeros(stream.X.shape[1] + 1)
+    for x, y in zip(stream.X, stream.y, strict=True):
+        loss = max(0.0, 1 - y * (w[:-1] @ x + w[-1]))
+        model.learn_one(x, y)
+        new = np.append(model.coef_[0], model.intercept_)
+        norm = np.sqrt(x @ x + 1)
+        tau = np.linalg.norm(new - w) / norm
+        if loss == 0:
+            assert (new == w).all(), "passive"
+        if variant == "PA":
+            assert 1 - y * (new[:-1] @ x + new[-1]) <= 1e-9, "aggressive"
+        if variant == "PA-I":
+            assert tau <= C * (1 + 1e-9)
+        w = new
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_loss_bounds(seed):
+    """Theorems 2 and 3: sum of squared losses <= R^2 |u|^2 when u separates; PA-II in general."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(200, 3))
+    u = rng.normal(size=3)
+    y = np.sign(X @ u)
+    u /= np.abs(X @ u).min()  # margin one
+    R2 = (X**2).sum(axis=1).max()
+    assert _cumulative_loss(PROBLEMS[0].fast("PA", 1.0, fit_intercept=False), X, y) <= (
+        R2 * (u @ u) * (1 + 1e-9)
+    )
+    noisy = np.where(rng.random(200) < 0.1, -y, y)
+    C, v = 0.5, rng.normal(size=3)
+    rival = (np.maximum(0, 1 - noisy * (X @ v)) ** 2).sum()
+    bound = (R2 + 1 / (2 * C)) * (v @ v + 2 * C * rival)
+    model = PROBLEMS[0].fast("PA-II", C, fit_intercept=False)
+    assert _cumulative_loss(model, X, noisy) <= bound * (1 + 1e-9)
+
+
+def _cumulative_loss(model: Any, X: np.ndarray, y: np.ndarray) -> float:
+    total = 0.0
+    for x, label in zip(X, y, strict=True):
+        total += max(0.0, 1 - label * model.decide_one(x)) ** 2
+        model.learn_one(x, label)
+    return total
+
+
+def test_cap_on_noise_pays():
+    stream = blobs(0, 4000, 10, noise=0.2)
+    clean = blobs(1, 2000, 10, noise=0.0)
+    accuracy = {C: _accuracy(C, stream, clean) for C in (0.001, INF)}
+    assert accuracy[0.001] > accuracy[INF] + 0.03
+
+
+def _accuracy(C: float, train: Stream, test: Stream) -> float:
+    model = PassiveAggressiveClassifier(C).fit(train.X, train.y)
+    return float(model.score(test.X, test.y))
+
+
+# ---- other ways in -------------------------------------------------------------------------------
+
+
+@problems
+def test_dense_sparse_and_named_rows_agree(problem):
+    X, y = problem.stream(6, 50, 7)
+    X[np.random.default_rng(0).random(X.shape) < 0.5] = 0.0
+    dense = problem.fast("PA-I", 0.5).fit(X, y)
+    sparse = problem.fast("PA-I", 0.5).fit(sp.csr_array(X), y)
+    named = problem.fast("PA-I", 0.5)
+    for x, target in zip(X, y, strict=True):
+        named.learn_one({f"f{j}": v for j, v in enumerate(x)}, target)
+    np.testing.assert_allclose(sparse.coef_, dense.coef_, atol=1e-12)
+    np.testing.assert_allclose(named.coef_, dense.coef_, atol=1e-12)
+    np.testing.assert_allclose(
+        scores(sparse, sp.csr_array(X[:9])), scores(dense, X[:9]), atol=1e-12
+    )
+
+
+def test_features_may_appear_mid_stream():
+    model = PassiveAggressiveClassifier(classes=["no", "yes"])
+    model.learn_one({"a": 1.0}, "yes")
+    model.learn_one({"b": 2.0, "c": -1.0}, "no")
+    model.learn_one({"c": 1.0, "a": 0.5}, "yes")
+    twin = PROBLEMS[0].twin(Kernel("linear", offset=1.0), "PA-I", 1.0)
+    for x, y in [([1, 0, 0], 1.0), ([0, 2, -1], -1.0), ([0.5, 0, 1], 1.0)]:
+        twin.learn(x, y)
+    np.testing.assert_allclose(model.coef_, twin.w, atol=1e-12)
+    assert model.predict_one({"never seen": 5.0, "a": 1.0}) == "yes"
+
+
+def test_a_third_class_leaves_the_first_two_as_they_were():
+    X, y = PROBLEMS[0].stream(2, 40)
+    model = PassiveAggressiveClassifier(classes="open").partial_fit(X, y)
+    before = model.predict(X)
+    model.partial_fit(np.zeros((1, 4)), [7.0], sample_weight=[0.0])
+    f = model.decision_function(X)
+    assert f.shape == (40, 3)
+    assert (model.classes_[f[:, :2].argmax(axis=1)] == before).all()
+
+
+def test_weight_multiplies_C():
+    X, y = PROBLEMS[0].stream(8)
+    weighted = PassiveAggressiveClassifier(0.1).fit(X, y, sample_weight=np.full(len(y), 2.0))
+    assert (weighted.coef_ == PassiveAggressiveClassifier(0.2).fit(X, y).coef_).all()
+    by_class = PassiveAggressiveClassifier(0.1, class_weight={-1.0: 2.0, 1.0: 2.0}).fit(X, y)
+    assert (by_class.coef_ == weighted.coef_).all()
+
+
+def test_float32_rows_keep_float64_weights():
+    X, y = PROBLEMS[0].stream(9, 300)
+    narrow = PassiveAggressiveClassifier(0.1, dtype="float32").fit(X.astype(np.float32), y)
+    wide = PassiveAggressiveClassifier(0.1).fit(X.astype(np.float32).astype(np.float64), y)
+    assert narrow.coef_.dtype == np.float64
+    np.testing.assert_allclose(narrow.coef_, wide.coef_, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"C": 0.0},
+        {"C": float("nan")},
+        {"loss": "log"},
+        {"kernel": "sigmoid"},
+        {"gamma": -1.0},
+        {"dtype": "float16"},
+    ],
+    ids=str,
+)
+def test_bad_parameters_are_named(bad):
+    (name,) = bad
+    with pytest.raises(ValueError, match=name):
+        PassiveAggressiveClassifier(**bad).fit(np.eye(2), [0, 1])
+
+
+# ---- scikit-learn's class of the same name -------------------------------------------------------
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("C", [0.03, 1.0])
+def test_equals_scikit_learn_classifier(loss, C):
+    old = pytest.importorskip("sklearn.linear_model")
+    if not hasattr(old, "PassiveAggressiveClassifier"):
+        pytest.skip("removed from this scikit-learn")
+    X, y = PROBLEMS[0].stream(11, 200, 6)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        theirs = old.PassiveAggressiveClassifier(
+            C=C, loss=loss, fit_intercept=False, shuffle=False
+        ).partial_fit(X, y, classes=[-1, 1])
+    ours = PassiveAggressiveClassifier(C=C, loss=loss, fit_intercept=False).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
+def test_equals_scikit_learn_regressor(loss):
+    old = pytest.importorskip("sklearn.linear_model")
+    if not hasattr(old, "PassiveAggressiveRegressor"):
+        pytest.skip("removed from this scikit-learn")
+    X, y = PROBLEMS[2].stream(12, 200, 6)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        theirs = old.PassiveAggressiveRegressor(
+            C=0.2, loss=loss, fit_intercept=False, shuffle=False
+        ).partial_fit(X, y)
+    ours = PassiveAggressiveRegressor(C=0.2, loss=loss, fit_intercept=False).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-9, atol=1e-12)
