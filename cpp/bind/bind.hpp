@@ -155,6 +155,17 @@ class Shared {
     auto writing() const { return lock_politely<std::unique_lock<std::shared_mutex>>(); }
     auto reading() const { return lock_politely<std::shared_lock<std::shared_mutex>>(); }
 
+    // What was announced is forgotten with the block, even where learning it failed.
+    struct LookAhead {
+        Algo& algo;
+        LookAhead(Algo& algo, std::span<const Row<T>> block) : algo(algo) {
+            if constexpr (requires { algo.expect(block); }) algo.expect(block);
+        }
+        ~LookAhead() {
+            if constexpr (requires { algo.expect({}); }) algo.expect({});
+        }
+    };
+
     // Dense rows are all as wide as the first; sparse ones may bring new features.
     void demand_fit(Row<T> x) const {
         if (!x.sparse() && width != 0 && x.width != width)
@@ -188,7 +199,7 @@ class Shared {
             const auto block = rows.block(begin, std::min(learn_block, n - begin));
             const std::unique_lock lock(mutex);
             settle(block.front());
-            if constexpr (requires { algo.expect(block); }) algo.expect(block);
+            const LookAhead ahead(algo, block);
             for (std::size_t i = 0; i < block.size(); ++i)
                 algo.learn(block[i], targets[begin + i], weights[begin + i], names[begin + i]);
         }

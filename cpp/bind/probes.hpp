@@ -26,7 +26,7 @@ nb::object kernel_matrix(const Kernel& kernel, std::span<const Row<T>> a,
     store.rows(a, 0, b.size(), rows.data());
     for (std::size_t i = 0; i < a.size(); ++i)
         std::copy_n(rows[i], b.size(), out.data() + i * b.size());
-    return to_numpy(std::move(out), {a.size(), b.size()});
+    return nb::cast(to_numpy(std::move(out), {a.size(), b.size()}));
 }
 
 using Csr = std::tuple<Values1, Vector<std::int32_t>, Vector<std::int64_t>>;

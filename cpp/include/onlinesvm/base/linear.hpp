@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "onlinesvm/base/archive.hpp"
 #include "onlinesvm/base/isa.hpp"
 #include "onlinesvm/base/row.hpp"
 #include "onlinesvm/base/support.hpp"
@@ -24,16 +27,20 @@ double squared_norm(const T* x, std::size_t n) {
     return ((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]));
 }
 
+// f_output += step k(x, .)
+struct Change {
+    std::size_t output;
+    double step;
+};
+
 // One weight vector per output, in float64 whatever the rows are. The bias, if any, is the weight
 // of a constant feature of value sqrt(offset), as in the kernel x.x' + offset.
 template <class T>
 class LinearModel {
   public:
-    LinearModel() = default;
     explicit LinearModel(double offset) : offset(offset) {}
 
     std::size_t outputs() const { return bias.size(); }
-    std::size_t width() const { return columns; }
 
     // New outputs start at zero.
     void grow(std::size_t outputs) {
@@ -41,47 +48,42 @@ class LinearModel {
         w.resize(bias.size() * stride);
     }
 
-    // Features may appear mid-stream; doubling keeps that cheap.
-    void widen(std::size_t width) {
-        if (width <= columns) return;
-        if (width > stride) {
-            const std::size_t wider = columns == 0 ? width : std::max(width, 2 * stride);
-            std::vector<double> moved(outputs() * wider);
-            for (std::size_t r = 0; r < outputs(); ++r)
-                std::copy_n(w.begin() + r * stride, columns, moved.begin() + r * wider);
-            w = std::move(moved);
-            stride = wider;
-        }
-        columns = width;
+    void score(Row<T> x, double* out) const {
+        const std::size_t n = known(x);
+        for (std::size_t r = 0; r < outputs(); ++r)
+            out[r] = bias[r] + product(x, n, &w[r * stride]);
     }
 
-    double score(Row<T> x, std::size_t output) const {
-        const double* weights = w.data() + output * stride;
-        const std::size_t n = known(x);
-        double sum = bias[output];
-        if (!x.sparse()) return sum + isa::table<T>().dot(x.values, weights, n);
-        for (std::size_t i = 0; i < n; ++i)
-            sum += static_cast<double>(x.values[i]) * weights[x.indices[i]];
-        return sum;
+    // The scores of the example about to be learned.
+    void read(Row<T> x, double* out) {
+        widen(x.width);
+        score(x, out);
     }
 
     double norm2(Row<T> x) const { return squared_norm(x.values, x.size) + offset; }
 
-    // w_output += step x, for x no wider than the model
-    void add(Row<T> x, std::size_t output, double step) {
-        double* weights = w.data() + output * stride;
-        bias[output] += step * offset;
-        if (!x.sparse()) return isa::table<T>().axpy(step, x.values, weights, x.size);
-        for (std::size_t i = 0; i < x.size; ++i)
-            weights[x.indices[i]] += step * static_cast<double>(x.values[i]);
+    // For an example that was read before.
+    void add(Row<T> x, std::int64_t, std::span<const Change> changes) {
+        for (const auto& [output, step] : changes) {
+            bias[output] += step * offset;
+            double* weights = &w[output * stride];
+            if (!x.sparse()) {
+                isa::table<T>().axpy(step, x.values, weights, x.size);
+                continue;
+            }
+            for (std::size_t i = 0; i < x.size; ++i)
+                weights[x.indices[i]] += step * static_cast<double>(x.values[i]);
+        }
     }
 
-    // w_to = factor w_from
+    // f_to = factor f_from
     void copy(std::size_t from, std::size_t to, double factor) {
         bias[to] = factor * bias[from];
         for (std::size_t i = 0; i < columns; ++i)
             w[to * stride + i] = factor * w[from * stride + i];
     }
+
+    std::size_t nbytes() const { return bytes_of(*this); }
 
     Weights weights() const {
         Weights out{columns, {}, bias};
@@ -97,11 +99,10 @@ class LinearModel {
         a("bias", bias);
         a("stride", stride);
         a("columns", columns);
-    }
-
-    void demand_consistent() const {
-        if (columns > stride || w.size() != bias.size() * stride)
-            throw std::invalid_argument("state: the weights do not fit their shape");
+        if constexpr (A::loading)
+            if (bias.empty() || columns > stride || w.size() / bias.size() != stride ||
+                w.size() != bias.size() * stride)
+                throw std::invalid_argument("state: the weights do not fit their shape");
     }
 
   private:
@@ -110,12 +111,34 @@ class LinearModel {
     std::vector<double> bias;  // outputs
     std::size_t stride = 0, columns = 0;
 
+    static double product(Row<T> x, std::size_t n, const double* weights) {
+        if (!x.sparse()) return isa::table<T>().dot(x.values, weights, n);
+        double sum = 0.0;
+        for (std::size_t i = 0; i < n; ++i)
+            sum += static_cast<double>(x.values[i]) * weights[x.indices[i]];
+        return sum;
+    }
+
     // Stored values of x that have a weight; the others meet an implicit zero.
     std::size_t known(Row<T> x) const {
         if (x.width <= columns) return x.size;
         if (!x.sparse()) return columns;
         return std::lower_bound(x.indices, x.indices + x.size, static_cast<std::int32_t>(columns)) -
                x.indices;
+    }
+
+    // Features may appear mid-stream; doubling keeps that cheap.
+    void widen(std::size_t width) {
+        if (width <= columns) return;
+        if (width > stride) {
+            const std::size_t wider = columns == 0 ? width : std::max(width, 2 * stride);
+            std::vector<double> moved(outputs() * wider);
+            for (std::size_t r = 0; r < outputs(); ++r)
+                std::copy_n(w.begin() + r * stride, columns, moved.begin() + r * wider);
+            w = std::move(moved);
+            stride = wider;
+        }
+        columns = width;
     }
 };
 

@@ -1,0 +1,177 @@
+// Functions f_r(x) = sum_i s_ri k(x_i, x) learned by adding examples with their coefficients.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "onlinesvm/base/linear.hpp"
+#include "onlinesvm/base/score.hpp"
+#include "onlinesvm/base/store.hpp"
+#include "onlinesvm/base/support.hpp"
+
+namespace onlinesvm {
+
+// The same verbs as LinearModel, for any kernel. All outputs share the stored examples and each
+// kernel row; an example once stored stays.
+template <class T>
+class KernelModel {
+  public:
+    explicit KernelModel(const Kernel& kernel) : store(kernel) {}
+
+    std::size_t outputs() const { return s.size(); }
+
+    // New outputs start at zero.
+    void grow(std::size_t outputs) {
+        s.resize(std::max(outputs, s.size()), std::vector<double>(store.size()));
+    }
+
+    // Kernel rows of the next examples, all in one trip through the store.
+    void expect(std::span<const Row<T>> xs) {
+        coming.assign(xs.begin(), xs.end());
+        next = 0;
+        if (store.size() == 0 || !alike(xs)) return coming.clear();
+        expected.resize(std::max(expected.size(), xs.size()));
+        std::vector<T*> out;
+        for (std::size_t i = 0; i < xs.size(); ++i) {
+            expected[i].resize(round_up(store.size() + xs.size(), isa::lanes<T>));
+            out.push_back(expected[i].data());
+        }
+        known = store.size();
+        store.rows(xs, 0, known, out.data());
+    }
+
+    // The scores of the example about to be learned.
+    void read(Row<T> x, double* out) {
+        const Row<T> query = as_stored(x, scratch);
+        const T* row = next < coming.size() && coming[next].values == x.values
+                           ? complete(query, expected[next++])
+                           : fresh(query);
+        for (std::size_t r = 0; r < outputs(); ++r)
+            out[r] = isa::table<T>().dot(row, s[r].data(), store.size());
+    }
+
+    void score(Row<T> x, double* out) const { score_many({&x, 1}, out); }
+
+    void score_many(std::span<const Row<T>> xs, double* out) const {
+        std::vector<const double*> coefficients;
+        for (const auto& row : s) coefficients.push_back(row.data());
+        if (store.size() == 0 || alike(xs))
+            return onlinesvm::score<T>(store, store.size(), coefficients, xs, out);
+        typename Store<T>::Scratch form;
+        for (std::size_t i = 0; i < xs.size(); ++i) {
+            const Row<T> x = as_stored(xs[i], form);
+            onlinesvm::score<T>(store, store.size(), coefficients, {&x, 1}, out + i * outputs());
+        }
+    }
+
+    double norm2(Row<T> x) const { return store.self(x); }
+
+    void add(Row<T> x, std::int64_t id, std::span<const Change> changes) {
+        store.push(as_stored(x, scratch));
+        ids.push_back(id);
+        for (auto& row : s) row.push_back(0.0);
+        for (const Change& change : changes) s[change.output].back() = change.step;
+    }
+
+    // f_to = factor f_from
+    void copy(std::size_t from, std::size_t to, double factor) {
+        for (std::size_t i = 0; i < store.size(); ++i) s[to][i] = factor * s[from][i];
+    }
+
+    Support<T> support() const {
+        Support<T> out;
+        out.ids = ids;
+        out.width = store.width();
+        for (const auto& row : s) out.coef.insert(out.coef.end(), row.begin(), row.end());
+        if (store.sparse()) out.indptr.push_back(0);
+        typename Store<T>::Scratch form;
+        for (Slot j = 0; j < store.size(); ++j) {
+            const Row<T> x = store.get(j, form);
+            out.values.insert(out.values.end(), x.values, x.values + x.size);
+            if (!x.sparse()) continue;
+            out.indices.insert(out.indices.end(), x.indices, x.indices + x.size);
+            out.indptr.push_back(static_cast<std::int64_t>(out.values.size()));
+        }
+        return out;
+    }
+
+    std::size_t nbytes() const {
+        std::size_t bytes = store.nbytes() + ids.capacity() * sizeof(ids[0]);
+        for (const auto& row : s) bytes += row.capacity() * sizeof(double);
+        for (const auto& row : expected) bytes += row.capacity() * sizeof(T);
+        return bytes;
+    }
+
+    template <class A>
+    void state(A& a) {
+        std::size_t rows = outputs();
+        std::vector<double> coef;
+        for (const auto& row : s) coef.insert(coef.end(), row.begin(), row.end());
+        a("examples", store);
+        a("ids", ids);
+        a("outputs", rows);
+        a("coef", coef);
+        if constexpr (A::loading) {
+            const std::size_t n = store.size();
+            if (ids.size() != n || rows == 0 ||
+                (n == 0 ? !coef.empty() : coef.size() / n != rows) || coef.size() != rows * n)
+                throw std::invalid_argument("state: the coefficients do not fit the examples");
+            s.clear();
+            for (std::size_t r = 0; r < rows; ++r)
+                s.emplace_back(coef.begin() + r * n, coef.begin() + (r + 1) * n);
+        }
+    }
+
+  private:
+    Store<T> store;
+    std::vector<std::int64_t> ids;
+    std::vector<std::vector<double>> s;  // outputs x examples
+    // Look-ahead: the announced examples, their kernel rows over the first `known` slots.
+    std::vector<Row<T>> coming;
+    std::vector<Aligned<T>> expected;
+    std::size_t next = 0, known = 0;
+    Aligned<T> row;
+    typename Store<T>::Scratch scratch;
+
+    bool alike(std::span<const Row<T>> xs) const {
+        return std::all_of(xs.begin(), xs.end(),
+                           [&](const Row<T>& x) { return x.sparse() == store.sparse(); });
+    }
+
+    // A dense example for a sparse store and the other way round; the scratch keeps it alive.
+    Row<T> as_stored(Row<T> x, typename Store<T>::Scratch& form) const {
+        if (store.size() == 0 || x.sparse() == store.sparse()) return x;
+        form.values.clear();
+        form.indices.clear();
+        if (x.sparse()) {
+            form.values.assign(store.width(), T(0));
+            for (std::size_t i = 0; i < x.size; ++i)
+                if (static_cast<std::size_t>(x.indices[i]) < store.width())
+                    form.values[x.indices[i]] = x.values[i];
+            return {form.values.data(), nullptr, store.width(), store.width()};
+        }
+        for (std::size_t i = 0; i < x.size; ++i) {
+            if (x.values[i] == T(0)) continue;
+            form.values.push_back(x.values[i]);
+            form.indices.push_back(static_cast<std::int32_t>(i));
+        }
+        form.indices.push_back(0);  // never empty, so that the row stays a sparse one
+        return {form.values.data(), form.indices.data(), form.values.size(), x.width};
+    }
+
+    const T* complete(Row<T> x, Aligned<T>& row) const {
+        store.row(x, known, store.size(), row.data());
+        return row.data();
+    }
+    const T* fresh(Row<T> x) {
+        if (row.size() < store.padded_size()) row.resize(2 * store.padded_size());
+        store.row(x, 0, store.size(), row.data());
+        return row.data();
+    }
+};
+
+}  // namespace onlinesvm
