@@ -137,6 +137,12 @@ class Shared {
         width = saved_width;
     }
 
+    const UserKernel* user_kernel() const {
+        if constexpr (requires { params.kernel.function; })
+            return params.kernel.function.template target<UserKernel>();
+        return nullptr;
+    }
+
   private:
     Params params;
     Algo algo;
@@ -301,11 +307,32 @@ inline Dict to_dict(Weights weights) {
     return out;
 }
 
+// What Python's garbage collector has to know: which callable an instance holds, and how to drop
+// it.
+template <class Model>
+struct Collected {
+    static const UserKernel* kernel(PyObject* self) {
+        return nb::inst_ready(self) ? nb::inst_ptr<Model>(self)->user_kernel() : nullptr;
+    }
+    static int traverse(PyObject* self, visitproc visit, void* arg) {
+        Py_VISIT(Py_TYPE(self));
+        if (const UserKernel* user = kernel(self)) Py_VISIT(user->callable().ptr());
+        return 0;
+    }
+    static int clear(PyObject* self) {
+        if (const UserKernel* user = kernel(self)) user->callable() = nb::callable();
+        return 0;
+    }
+    static inline PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+                                         {Py_tp_clear, reinterpret_cast<void*>(clear)},
+                                         {0, nullptr}};
+};
+
 template <class Algo, class T>
 void bind_as(nb::module_& m, const std::string& name) {
     using Model = Shared<Algo, T>;
     using namespace nb::literals;
-    nb::class_<Model> model(m, name.c_str());
+    nb::class_<Model> model(m, name.c_str(), nb::type_slots(Collected<Model>::slots));
     model.def(nb::init<const Dict&>(), "params"_a)
         .def("learn_dense", &Model::learn_dense, "X"_a, "y"_a, "w"_a, "ids"_a)
         .def("learn_sparse", &Model::learn_sparse, "data"_a, "indices"_a, "indptr"_a, "width"_a,

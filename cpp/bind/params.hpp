@@ -47,26 +47,35 @@ class Entries {
 };
 
 // The user's k(x, X): called with fresh float64 arrays it may keep, from threads without the GIL.
-inline Kernel::Function kernel_function(nb::callable user) {
-    // The last owner may let go without the GIL.
-    const std::shared_ptr<nb::callable> held(new nb::callable(std::move(user)),
-                                             [](nb::callable* callable) {
-                                                 nb::gil_scoped_acquire gil;
-                                                 delete callable;
-                                             });
-    return [held](const double* x, const double* rows, std::size_t n, std::size_t d, double* out) {
+class UserKernel {
+  public:
+    explicit UserKernel(nb::callable user)
+        : held(new nb::callable(std::move(user)), [](nb::callable* callable) {
+              nb::gil_scoped_acquire gil;  // the last copy may go without it
+              delete callable;
+          }) {}
+
+    void operator()(const double* x, const double* rows, std::size_t n, std::size_t d,
+                    double* out) const {
         nb::gil_scoped_acquire gil;
+        if (!held->is_valid()) throw std::runtime_error("kernel: the callable is gone");
         const nb::object result =
             (*held)(to_numpy(std::vector<double>(x, x + d)),
                     to_numpy(std::vector<double>(rows, rows + n * d), {n, d}));
-        nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu> values;
+        Vector<double> values;
         if (!nb::try_cast(result, values) || values.shape(0) != n)
             throw std::invalid_argument("kernel: the callable must return one number per row of X");
         if (!all_finite(values.data(), n))
             throw std::invalid_argument("kernel: the callable returned NaN or infinity");
         std::copy_n(values.data(), n, out);
-    };
-}
+    }
+
+    // For Python's garbage collector: a callable may well hold the model that holds it.
+    nb::callable& callable() const { return *held; }
+
+  private:
+    std::shared_ptr<nb::callable> held;  // one Python reference, however often the kernel is copied
+};
 
 inline Kernel kernel_of(const nb::dict& dict) {
     Entries entries(dict, "kernel");
@@ -81,7 +90,7 @@ inline Kernel kernel_of(const nb::dict& dict) {
         if (!function.is_none()) {
             if (!PyCallable_Check(function.ptr()))
                 throw std::invalid_argument("kernel: 'function' must be callable as k(x, X)");
-            kernel.function = kernel_function(nb::borrow<nb::callable>(function));
+            kernel.function = UserKernel(nb::borrow<nb::callable>(function));
         }
     }
     if (kernel.shape == Shape::function && !kernel.function)

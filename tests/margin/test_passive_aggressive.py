@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import warnings
+import weakref
 from dataclasses import dataclass
 from typing import Any
 
@@ -221,6 +223,120 @@ def test_cap_on_noise_pays():
 def _accuracy(C: float, train: Stream, test: Stream) -> float:
     model = PassiveAggressiveClassifier(C).fit(train.X, train.y)
     return float(model.score(test.X, test.y))
+
+
+# ---- kernels -------------------------------------------------------------------------------------
+
+KERNELS = [
+    {"kernel": "rbf", "gamma": 0.7},
+    {"kernel": "poly", "gamma": 0.3, "degree": 2, "coef0": 1.0},
+    {"kernel": "laplacian", "gamma": 0.4},
+    {"kernel": "chi2", "gamma": 0.5},
+]
+kernels = pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k["kernel"])
+
+
+def twin_kernel(kernel: dict[str, Any], offset: float = 1.0) -> Kernel:
+    return Kernel(
+        kernel["kernel"], **{k: v for k, v in kernel.items() if k != "kernel"}, offset=offset
+    )
+
+
+@problems
+@kernels
+def test_kernel_equals_the_twin(problem, kernel):
+    X, y = problem.stream(4, 70)
+    X = np.abs(X)  # chi2 takes no negative values
+    for variant in VARIANTS:
+        fast = problem.fast(variant, 0.4, **kernel).fit(X, y)
+        twin = problem.twin(twin_kernel(kernel), variant, 0.4)
+        for x, target in zip(X, y, strict=True):
+            twin.learn(x, target)
+        assert len(fast.support_) == twin.s.shape[1]
+        np.testing.assert_allclose(fast.support_vectors_, twin.X)
+        np.testing.assert_allclose(fast.dual_coef_, twin.s, rtol=1e-7, atol=1e-10)
+        np.testing.assert_allclose(scores(fast, X)[5], twin.score(X[5]), rtol=1e-7, atol=1e-10)
+
+
+@problems
+def test_linear_kernel_function_is_the_linear_model(problem):
+    X, y = problem.stream(5)
+    by_kernel = problem.fast("PA-I", 0.2, kernel=lambda x, X: X @ x).fit(X, y)
+    linear = problem.fast("PA-I", 0.2).fit(X, y)
+    np.testing.assert_allclose(scores(by_kernel, X), scores(linear, X), atol=1e-10)
+    np.testing.assert_allclose(by_kernel.intercept_, linear.intercept_, atol=1e-10)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_kernel_chunks_give_the_same_bits(dtype):
+    X, y = PROBLEMS[1].stream(7, 200)
+    whole = PROBLEMS[1].fast("PA-I", 0.5, kernel="rbf", dtype=dtype).fit(X, y)
+    one_by_one = PROBLEMS[1].fast("PA-I", 0.5, kernel="rbf", dtype=dtype)
+    for x, target in zip(X, y, strict=True):
+        one_by_one.learn_one(x, target)
+    assert (whole.dual_coef_ == one_by_one.dual_coef_).all()
+    assert (whole.decision_function(X) == one_by_one.decision_function(X)).all()
+
+
+@kernels
+def test_kernel_takes_dense_and_sparse_rows_in_any_mixture(kernel):
+    X, y = PROBLEMS[0].stream(8, 60, 5)
+    X = np.abs(X) * (np.random.default_rng(1).random(X.shape) < 0.5)
+    S = sp.csr_array(X)
+    dense = PROBLEMS[0].fast("PA-I", 0.5, **kernel).fit(X, y)
+    sparse = PROBLEMS[0].fast("PA-I", 0.5, **kernel).fit(S, y)
+    mixed = PROBLEMS[0].fast("PA-I", 0.5, **kernel).partial_fit(X[:30], y[:30])
+    mixed.partial_fit(S[30:], y[30:])
+    expected = dense.decision_function(X)
+    for model in (dense, sparse, mixed):
+        np.testing.assert_allclose(model.decision_function(X), expected, atol=1e-9)
+        np.testing.assert_allclose(model.decision_function(S), expected, atol=1e-9)
+
+
+def test_a_third_class_leaves_the_first_two_as_they_were_with_a_kernel():
+    X, y = PROBLEMS[0].stream(2, 40)
+    model = PassiveAggressiveClassifier(classes="open", kernel="rbf").partial_fit(X, y)
+    before = model.predict(X)
+    model.partial_fit(np.zeros((1, 4)), [7.0], sample_weight=[0.0])
+    f = model.decision_function(X)
+    assert (model.classes_[f[:, :2].argmax(axis=1)] == before).all()
+
+
+@pytest.mark.parametrize(
+    ("kernel", "complaint"),
+    [
+        (lambda x, X: np.zeros(1), "one number per row"),
+        (lambda x, X: X @ x * np.nan, "NaN"),
+        (lambda x, X: "words", "one number per row"),
+    ],
+)
+def test_misbehaving_kernel_function_is_named(kernel, complaint):
+    X, y = PROBLEMS[0].stream(0)
+    with pytest.raises(ValueError, match=f"kernel: .*{complaint}"):
+        PROBLEMS[0].fast("PA-I", 1.0, kernel=kernel).fit(X, y)
+
+
+def test_model_and_its_kernel_function_can_be_collected():
+    class Holder:
+        pass
+
+    X, y = PROBLEMS[0].stream(0)
+    holder = Holder()
+    holder.model = PROBLEMS[0].fast("PA-I", 1.0, kernel=lambda x, X, held=holder: X @ x)
+    holder.model.fit(X, y)
+    gone = weakref.ref(holder)
+    del holder
+    gc.collect()
+    assert gone() is None, "a cycle through the compiled core is never freed"
+
+
+def test_weights_and_support_vectors_are_there_for_whom_they_make_sense():
+    X, y = PROBLEMS[0].stream(0)
+    linear = PassiveAggressiveClassifier().fit(X, y)
+    curved = PassiveAggressiveClassifier(kernel="rbf").fit(X, y)
+    assert not hasattr(linear, "support_vectors_")
+    assert not hasattr(curved, "coef_")
+    assert curved.n_support_.sum() == len(curved.support_)
 
 
 # ---- other ways in -------------------------------------------------------------------------------
