@@ -2,7 +2,7 @@
 
 A row of n kernel values has to read n x d numbers; no code can be faster than that read. Sizes lie
 beyond the L2 cache, where memory and not arithmetic is the limit. The compiled core times both
-itself (``_core.time_row``), in turns and by their minimum, as Python calls would blur microseconds.
+itself (``_core.time_row``) and gives the minimum of each: Python calls would blur microseconds.
 """
 
 from __future__ import annotations
