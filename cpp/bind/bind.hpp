@@ -282,11 +282,10 @@ class Shared {
 };
 
 template <class T>
-Dict to_dict(Support<T> support) {
+Dict to_dict(Support<T> support, std::size_t outputs) {
     const std::size_t n = support.ids.size();
     Dict out;
     out["ids"] = to_numpy(std::move(support.ids));
-    const std::size_t outputs = n ? support.coef.size() / n : 0;
     out["coef"] = to_numpy(std::move(support.coef), {outputs, n});
     if (support.indptr.empty()) {
         out["vectors"] = to_numpy(std::move(support.values), {n, support.width});
@@ -379,7 +378,9 @@ void bind_as(nb::module_& m, const std::string& name) {
         });
     if constexpr (requires(const Algo& algo) { algo.support(); })
         model.def("support", [](const Model& self) {
-            return to_dict(self.read([](const Algo& algo) { return algo.support(); }));
+            auto [support, outputs] = self.read(
+                [](const Algo& algo) { return std::pair(algo.support(), algo.outputs()); });
+            return to_dict(std::move(support), outputs);
         });
     if constexpr (requires(const Algo& algo) { algo.weights(); })
         model.def("weights", [](const Model& self) {

@@ -1,0 +1,478 @@
+"""RampSVC against an independent QP, against its readable twin, and against its own promises."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from oracles import (
+    NASTY,
+    alphas,
+    assert_ramp_stationary,
+    best_gain,
+    blobs,
+    box_kkt,
+    box_qp,
+    contradictory,
+    duplicates,
+    inside_ramp,
+    nasty_streams,
+    ncheckerboard,
+    ramp_objective,
+    signed_gram,
+    streams,
+)
+
+from onlinesvm import RampSVC, reference
+from onlinesvm.queries import Greedy
+from onlinesvm.reference import Kernel, OneVsRest, Ramp
+
+Array = NDArray[np.float64]
+
+TIGHT: dict[str, Any] = {"tol": 1e-9, "gain_tol": 0.0, "dtype": "float64"}
+TIGHT_TWIN: dict[str, Any] = {"tol_kkt": 1e-9, "tol_gain": 0.0}
+KERNELS = {"rbf": Kernel("rbf", gamma=2.0), "linear": Kernel("linear")}
+SIGNS = [-1.0, 1.0]
+
+
+def machine(kernel: str = "rbf", **params: Any) -> RampSVC:
+    return RampSVC(kernel=kernel, gamma=2.0, classes=SIGNS, **params)
+
+
+def check_signs(model: RampSVC, y: Array) -> None:
+    np.testing.assert_array_equal(np.sign(model.dual_coef_[0]), y[model.support_])
+
+
+# ---- exactness -----------------------------------------------------------------------------------
+
+KINDS = [blobs, *NASTY[:4]]  # plain, duplicates, contradictory labels, one class first, sorted
+FIFTY = [
+    pytest.param(kind, kernel, C, id=f"{kind.__name__}-{kernel}-{C}")
+    for kind in KINDS
+    for kernel in ("rbf", "linear")
+    for C in (0.1, 0.7, 1.0, 5.0, 50.0)
+]
+
+
+@pytest.mark.parametrize(("kind", "kernel", "C"), FIFTY)
+def test_alpha_solves_the_qp_on_v_after_every_example(kind, kernel, C):
+    """Fifty streams; the linear ones are wide, so that alpha is unique there too."""
+    seed = 1 + int(10 * C)
+    stream = kind(seed, 24, d=2 if kernel == "rbf" else 30)
+    gram = signed_gram(KERNELS[kernel], stream.X, stream.y)
+    model = machine(kernel, C=C, **TIGHT)
+    compared = 0
+    for t in range(1, len(stream.y) + 1):
+        model.partial_fit(stream.X[t - 1 : t], stream.y[t - 1 : t])
+        where, Q = f"{stream}, example {t - 1}", gram[:t, :t]
+        alpha = alphas(model, t)[0]
+        f = model.decision_function(stream.X[:t])
+        np.testing.assert_allclose(
+            stream.y[:t] * f, Q @ alpha, rtol=0, atol=1e-9 * C, err_msg=f"{where}: f and alpha"
+        )
+        compared += assert_ramp_stationary(Q, alpha, C, -1.0, atol=1e-6, kkt=2e-9, where=where)
+    check_signs(model, stream.y)
+    if kind not in (duplicates, contradictory):  # there Q is singular from the first repeat on
+        assert compared >= 5, "alpha itself was hardly ever compared"
+
+
+@pytest.mark.parametrize(
+    ("stream", "kernel"),
+    [
+        pytest.param(stream, kernel, id=f"{stream.name}-{kernel}")
+        for stream in nasty_streams(24)
+        for kernel in ("rbf", "linear")
+        if (stream.name, kernel) != ("huge-0", "linear")  # 1e-9 is below the rounding of 1e12
+    ],
+)
+def test_without_a_ramp_it_is_the_zero_bias_svm(stream, kernel):
+    model = machine(kernel, s=-np.inf, **TIGHT).partial_fit(stream.X, stream.y)
+    Q = signed_gram(KERNELS[kernel], stream.X, stream.y)
+    alpha = alphas(model, len(stream.y))[0]
+    np.testing.assert_allclose(Q @ alpha, Q @ box_qp(Q, 1.0), rtol=0, atol=1e-6)
+    assert box_kkt(Q, 1.0, alpha, 1.0) <= 2e-9
+
+
+@settings(max_examples=60)
+@given(
+    streams(max_size=20),
+    st.sampled_from([0.3, 1.0, 20.0]),
+    st.sampled_from([-1.0, -0.3, 0.0, -np.inf]),
+    st.sampled_from(["rbf", "linear"]),
+)
+def test_any_stream_leaves_a_stationary_point(stream, C, s, kernel):
+    model = machine(kernel, C=C, s=s, **TIGHT).partial_fit(stream.X, stream.y)
+    Q = signed_gram(KERNELS[kernel], stream.X, stream.y)
+    assert_ramp_stationary(Q, alphas(model, len(stream.y))[0], C, s, atol=1e-5, kkt=1e-7)
+
+
+# ---- the twin ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_equals_its_twin_after_every_example(kind, kernel):
+    """s = -0.7: at -1 a contradictory twin of a free support vector lies on the very edge of V."""
+    stream = kind(21, 30, d=3)
+    model = machine(kernel, C=2.0, s=-0.7, **TIGHT)
+    twin = Ramp(KERNELS[kernel], C=2.0, s=-0.7, **TIGHT_TWIN)
+    for t, (x, y) in enumerate(zip(stream.X, stream.y, strict=True)):
+        model.learn_one(x, y)
+        twin.learn(x, y)
+        where = f"{stream}, example {t}"
+        np.testing.assert_allclose(
+            model.decision_function(stream.X), twin.score(stream.X), atol=1e-6, err_msg=where
+        )
+        assert model.objective() == pytest.approx(twin.objective(), abs=1e-6), where
+
+
+@pytest.mark.parametrize(
+    ("name", "params"),
+    [
+        ("laplacian", {"gamma": 0.7}),
+        ("chi2", {"gamma": 0.7}),
+        ("poly", {"gamma": 0.5, "coef0": 1.0, "degree": 2}),
+    ],
+)
+def test_equals_its_twin_under_every_kernel(name, params):
+    stream = blobs(5, 40)
+    X = np.abs(stream.X)
+    model = RampSVC(kernel=name, classes=SIGNS, **params, **TIGHT).partial_fit(X, stream.y)
+    twin = Ramp(Kernel(name, **params), **TIGHT_TWIN)
+    for x, y in zip(X, stream.y, strict=True):
+        twin.learn(x, y)
+    np.testing.assert_allclose(model.decision_function(X), twin.score(X), atol=1e-6)
+
+
+def test_a_kernel_function_does_what_its_name_does():
+    stream = blobs(5, 40)
+
+    def rbf(x: Array, X: Array) -> Array:
+        return np.exp(-2.0 * ((X - x) ** 2).sum(axis=1))
+
+    own = RampSVC(kernel=rbf, classes=SIGNS, **TIGHT).partial_fit(stream.X, stream.y)
+    named = machine(**TIGHT).partial_fit(stream.X, stream.y)
+    np.testing.assert_allclose(
+        own.decision_function(stream.X), named.decision_function(stream.X), atol=1e-7
+    )
+
+
+def test_kernel_bias_equals_its_twin():
+    stream = blobs(6, 40)
+    X = stream.X + 1.5  # off centre: without a bias the answer would be another
+    for kernel in ("rbf", "linear"):
+        model = machine(kernel, bias="kernel", **TIGHT).partial_fit(X, stream.y)
+        twin = Ramp(Kernel(kernel, gamma=2.0, offset=1.0), **TIGHT_TWIN)
+        for x, y in zip(X, stream.y, strict=True):
+            twin.learn(x, y)
+        np.testing.assert_allclose(model.decision_function(X), twin.score(X), atol=1e-6)
+        assert model.intercept_[0] == pytest.approx(model.dual_coef_.sum(), abs=1e-9)
+
+
+# ---- default tolerances --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("dtype", "slack"), [("float64", 1e-9), ("float32", 2e-4)])
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+@pytest.mark.parametrize("kind", [blobs, contradictory], ids=lambda kind: kind.__name__)
+def test_default_tolerances_hold_after_every_example(kind, kernel, dtype, slack):
+    stream = kind(3, 60)
+    X = stream.X.astype(dtype).astype(np.float64)  # what the model stores
+    gram = signed_gram(KERNELS[kernel], X, stream.y)
+    model = machine(kernel, C=10.0, dtype=dtype)
+    for t in range(1, len(stream.y) + 1):
+        model.learn_one(X[t - 1], stream.y[t - 1])
+        Q, alpha = gram[:t, :t], alphas(model, t)[0]
+        V = inside_ramp(Q, alpha, -1.0, edge=2e-3)
+        kkt = box_kkt(Q[np.ix_(V, V)], 1.0, alpha[V], 10.0)
+        gain = best_gain(Q[np.ix_(V, V)], alpha[V], 10.0)
+        assert kkt <= 1e-3 + slack or gain <= 1e-5 + slack, (
+            f"{stream}, example {t - 1}: KKT residual {kkt:.3g} and a gain of {gain:.3g} left"
+        )
+        assert (alpha[~V] == 0).all(), f"{stream}, example {t - 1}: alpha > 0 below the ramp"
+
+
+@pytest.mark.parametrize("s", [-1.0, -0.4, -np.inf])
+def test_reports_its_own_residual_and_objective(s):
+    stream = blobs(13, 60)
+    model = machine(C=4.0, s=s, dtype="float64").partial_fit(stream.X, stream.y)
+    Q, alpha = signed_gram(KERNELS["rbf"], stream.X, stream.y), alphas(model, 60)[0]
+    V = inside_ramp(Q, alpha, s, edge=1e-3)
+    by_hand = box_kkt(Q[np.ix_(V, V)], 1.0, alpha[V], 4.0)
+    assert model.kkt_residual() == pytest.approx(by_hand, abs=1e-9)
+    assert model.objective() == pytest.approx(ramp_objective(Q, alpha, 4.0, s), abs=1e-8)
+
+
+def test_micro_case():
+    """Hinge w = .8333; the ramp does not hear the sixth example and has w = 1."""
+    X = np.array([[1.0], [1.2], [1.4], [-1.0], [-1.2], [3.0]])
+    y = np.array([1.0, 1.0, 1.0, -1.0, -1.0, -1.0])
+    hinge = machine("linear", s=-np.inf, **TIGHT).partial_fit(X, y)
+    ramp = machine("linear", **TIGHT).partial_fit(X, y)
+    assert hinge.decision_function([[1.0]])[0] == pytest.approx(1 / 1.2, abs=1e-7)
+    assert ramp.decision_function([[1.0]])[0] == pytest.approx(1.0, abs=1e-7)
+    assert 5 not in ramp.support_
+
+
+# ---- unlearning ----------------------------------------------------------------------------------
+
+FORGET = [[0], [3, 4, 5, 17], list(range(12)), list(range(1, 24, 2)), list(range(24))]
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+@pytest.mark.parametrize("forget", FORGET, ids=lambda ids: f"{len(ids)}-from-{ids[0]}")
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_unlearning_leaves_a_stationary_point_of_the_rest(kind, forget, kernel):
+    stream = kind(4, 24)
+    model = machine(kernel, C=3.0, **TIGHT).partial_fit(stream.X, stream.y)
+    model.unlearn(forget)
+    rest = np.setdiff1d(np.arange(24), forget)
+    assert np.isin(model.support_, rest).all(), "a forgotten example still supports the model"
+    Q = signed_gram(KERNELS[kernel], stream.X[rest], stream.y[rest])
+    alpha = alphas(model, 24)[0][rest]
+    assert_ramp_stationary(Q, alpha, 3.0, -1.0, atol=1e-6, kkt=2e-9, where=repr(stream))
+    f = model.decision_function(stream.X[rest]) if len(rest) else np.zeros(0)
+    np.testing.assert_allclose(stream.y[rest] * f, Q @ alpha, atol=1e-8)
+
+
+def test_unlearning_without_a_ramp_is_never_having_seen():
+    stream = blobs(11, 30)
+    gone, rest = [3, 8, 20, 29], np.setdiff1d(np.arange(30), [3, 8, 20, 29])
+    model = machine(s=-np.inf, **TIGHT).partial_fit(stream.X, stream.y).unlearn(gone)
+    fresh = machine(s=-np.inf, **TIGHT).partial_fit(stream.X[rest], stream.y[rest], ids=rest)
+    np.testing.assert_allclose(alphas(model, 30), alphas(fresh, 30), atol=1e-6)
+
+
+def test_learning_goes_on_after_unlearning():
+    first, second = blobs(1, 25), blobs(2, 25)
+    model = machine(C=5.0, **TIGHT).partial_fit(first.X, first.y)
+    model.unlearn([1, 5, 7, 24]).partial_fit(second.X, second.y)
+    held = np.setdiff1d(np.arange(50), [1, 5, 7, 24])
+    X, y = np.vstack([first.X, second.X])[held], np.concatenate([first.y, second.y])[held]
+    assert_ramp_stationary(
+        signed_gram(KERNELS["rbf"], X, y), alphas(model, 50)[0][held], 5.0, -1.0, atol=1e-6
+    )
+
+
+def test_one_by_one_unlearning_empties_the_model():
+    stream = contradictory(2, 20)
+    model = machine(C=5.0, **TIGHT).partial_fit(stream.X, stream.y)
+    for i in np.random.default_rng(0).permutation(20):
+        model.unlearn([int(i)])
+        assert model.kkt_residual() <= 1e-9
+    assert len(model.support_) == 0
+    assert (model.decision_function(stream.X) == 0).all()
+    model.partial_fit(stream.X, stream.y)
+    assert len(model.support_) > 0
+
+
+# ---- memory --------------------------------------------------------------------------------------
+
+
+def stored(model: RampSVC) -> NDArray[np.int64]:
+    """Ids of the examples the core still holds."""
+    return np.sort(model._core.state()["rows.ids"])
+
+
+@pytest.mark.parametrize("m", [0, 5, 30])
+def test_memory_is_a_promise(m):
+    """Stored <= support vectors + m after every call."""
+    stream = blobs(9, 120)
+    model = machine(C=10.0, keep_non_support=m)
+    for t, (x, y) in enumerate(zip(stream.X, stream.y, strict=True)):
+        model.learn_one(x, y)
+        limit = len(model.support_) + m
+        held = len(stored(model))
+        assert held <= limit, f"example {t}: {held} stored, limit {limit}"
+    model.unlearn(model.support_[::2])
+    assert len(stored(model)) <= len(model.support_) + m, "unlearning broke the promise"
+
+
+@pytest.mark.parametrize("m", [0, 5, 30])
+def test_removal_equals_its_twin(m):
+    stream = blobs(10, 60)
+    model = machine(C=5.0, keep_non_support=m, **TIGHT)
+    twin = Ramp(KERNELS["rbf"], C=5.0, m=m, **TIGHT_TWIN)
+    for t, (x, y) in enumerate(zip(stream.X, stream.y, strict=True)):
+        model.learn_one(x, y)
+        twin.learn(x, y)
+        np.testing.assert_array_equal(stored(model), twin.ids, err_msg=f"example {t}: stored ids")
+        np.testing.assert_allclose(
+            model.decision_function(stream.X), twin.score(stream.X), atol=1e-6
+        )
+
+
+# ---- label queries -------------------------------------------------------------------------------
+
+
+def test_margin_query_asks_only_inside_the_margin():
+    stream = blobs(2, 80)
+    model = machine(C=2.0, query="margin", **TIGHT)
+    twin = Ramp(KERNELS["rbf"], C=2.0, query=reference.Margin(), **TIGHT_TWIN)
+    model.learn_one(stream.X[0], stream.y[0])
+    twin.learn(stream.X[0], stream.y[0])
+    assert model.labels_used_ == 1, "before any data f = 0, so the first label is asked for"
+    for t in range(1, 80):
+        x, y = stream.X[t], stream.y[t]
+        used, f = model.labels_used_, model.decision_function([x])[0]
+        model.learn_one(x, y)
+        twin.learn(x, y)
+        if abs(abs(f) - 1) > 1e-6:
+            assert model.labels_used_ - used == (abs(f) <= 1), f"example {t}: f = {f}"
+    assert model.labels_used_ == twin.labels_used < 80
+    np.testing.assert_allclose(model.decision_function(stream.X), twin.score(stream.X), atol=1e-6)
+
+
+def test_greedy_query_equals_its_twin():
+    stream = blobs(2, 103)
+    model = machine(query=Greedy(5), **TIGHT).partial_fit(stream.X, stream.y)
+    twin = Ramp(KERNELS["rbf"], query=reference.Greedy(5), **TIGHT_TWIN)
+    for x, y in zip(stream.X, stream.y, strict=True):
+        twin.learn(x, y)
+    assert model.labels_used_ == twin.labels_used == 20
+    np.testing.assert_allclose(model.decision_function(stream.X), twin.score(stream.X), atol=1e-6)
+
+
+def test_greedy_of_one_asks_for_all():
+    stream = blobs(3, 50)
+    one = machine(query=Greedy(1)).partial_fit(stream.X, stream.y)
+    every = machine(query="all").partial_fit(stream.X, stream.y)
+    np.testing.assert_array_equal(one.support_, every.support_)
+    np.testing.assert_array_equal(one.dual_coef_, every.dual_coef_)
+    assert one.labels_used_ == every.labels_used_ == 50
+
+
+@pytest.mark.parametrize("query", ["margin", Greedy(4)], ids=["margin", "greedy"])
+def test_queries_do_not_care_how_the_stream_is_cut(query):
+    stream = blobs(3, 90)
+    whole = machine(query=query).partial_fit(stream.X, stream.y)
+    parts = machine(query=query)
+    for start in range(0, 90, 7):
+        parts.partial_fit(stream.X[start : start + 7], stream.y[start : start + 7])
+    np.testing.assert_array_equal(whole.support_, parts.support_)
+    np.testing.assert_array_equal(whole.dual_coef_, parts.dual_coef_)
+
+
+# ---- weights -------------------------------------------------------------------------------------
+
+
+def test_weight_two_is_two_copies():
+    stream = blobs(8, 30)
+    weight = np.where(np.arange(30) % 3 == 0, 2.0, 1.0)
+    copies = np.repeat(np.arange(30), weight.astype(int))
+    heavy = machine(s=-np.inf, **TIGHT).partial_fit(stream.X, stream.y, sample_weight=weight)
+    twice = machine(s=-np.inf, **TIGHT).partial_fit(stream.X[copies], stream.y[copies])
+    np.testing.assert_allclose(
+        heavy.decision_function(stream.X), twice.decision_function(stream.X), atol=1e-6
+    )
+
+
+def test_weights_are_bounds_of_their_own():
+    stream, rng = blobs(8, 30), np.random.default_rng(0)
+    weight = rng.choice([0.0, 0.1, 1.0, 7.0], 30)
+    model = machine(C=2.0, **TIGHT).partial_fit(stream.X, stream.y, sample_weight=weight)
+    held = weight > 0
+    Q = signed_gram(KERNELS["rbf"], stream.X[held], stream.y[held])
+    alpha = alphas(model, 30)[0]
+    assert (alpha[~held] == 0).all(), "an example of weight 0 has a say"
+    assert_ramp_stationary(Q, alpha[held], 2.0 * weight[held], -1.0, atol=1e-6, kkt=2e-9)
+
+
+def test_class_weight_is_a_sample_weight():
+    stream = blobs(8, 30)
+    by_class = machine(class_weight={-1.0: 0.2, 1.0: 3.0}).partial_fit(stream.X, stream.y)
+    weight = np.where(stream.y < 0, 0.2, 3.0)
+    by_sample = machine().partial_fit(stream.X, stream.y, sample_weight=weight)
+    np.testing.assert_array_equal(by_class.dual_coef_, by_sample.dual_coef_)
+
+
+# ---- several classes -----------------------------------------------------------------------------
+
+
+def three_classes(seed: int, n: int) -> tuple[Array, NDArray[np.str_]]:
+    rng = np.random.default_rng(seed)
+    labels = rng.choice(["ape", "bee", "cow"], n)
+    centre = {"ape": (0.0, 1.2), "bee": (-1.0, -0.6), "cow": (1.0, -0.6)}
+    return rng.normal(size=(n, 2)) * 0.8 + [centre[label] for label in labels], labels
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_one_vs_rest_equals_binary_machines(kernel):
+    X, labels = three_classes(0, 70)
+    params = {"kernel": kernel, "gamma": 2.0, "C": 3.0, "s": -0.8, **TIGHT}
+    together = RampSVC(**params).partial_fit(X, labels, classes=["ape", "bee", "cow"])
+    f = together.decision_function(X)
+    assert f.shape == (70, 3)
+    for k, label in enumerate(["ape", "bee", "cow"]):
+        alone = RampSVC(**params).partial_fit(X, labels == label, classes=[False, True])
+        np.testing.assert_allclose(
+            f[:, k], alone.decision_function(X), atol=1e-6, err_msg=f"the machine of {label}"
+        )
+    np.testing.assert_array_equal(
+        together.predict(X), np.array(["ape", "bee", "cow"])[f.argmax(axis=1)]
+    )
+    assert together.kkt_residual() <= 1e-9
+
+
+def test_one_vs_rest_equals_its_twin():
+    X, labels = three_classes(1, 40)
+    model = RampSVC(gamma=2.0, C=1.0, **TIGHT)
+    model.partial_fit(X, labels, classes=["ape", "bee", "cow"])
+    twin = OneVsRest(["ape", "bee", "cow"], lambda: Ramp(KERNELS["rbf"], C=1.0, **TIGHT_TWIN))
+    for x, label in zip(X, labels.tolist(), strict=True):
+        twin.learn(x, label)
+    np.testing.assert_allclose(model.decision_function(X), twin.score(X), atol=1e-6)
+
+
+def test_one_vs_rest_unlearns_and_forgets_far_examples():
+    X, labels = three_classes(2, 90)
+    model = RampSVC(gamma=2.0, C=3.0, keep_non_support=10, **TIGHT)
+    model.partial_fit(X, labels, classes=["ape", "bee", "cow"])
+    assert len(stored(model)) <= len(model.support_) + 10
+    gone = model.support_[::3]
+    model.unlearn(gone)
+    assert not np.isin(model.support_, gone).any()
+    assert model.kkt_residual() <= 1e-9
+    assert len(stored(model)) <= len(model.support_) + 10
+
+
+@pytest.mark.parametrize("first", [20, 45])
+def test_open_classes_are_each_stationary_against_the_rest(first):
+    """A class that turns up late gets a machine that has seen all earlier examples as "rest"."""
+    X, labels = three_classes(3, 60)
+    late = np.flatnonzero(labels == "cow")
+    order = np.concatenate([np.setdiff1d(np.arange(60), late)[:first], late])
+    order = np.concatenate([order, np.setdiff1d(np.arange(60), order)])
+    X, labels = X[order], labels[order]
+    model = RampSVC(gamma=2.0, C=3.0, classes="open", **TIGHT)
+    for x, label in zip(X, labels.tolist(), strict=True):
+        model.learn_one(x, label)
+    assert model.decision_function(X).shape == (60, 3)
+    alpha = alphas(model, 60)
+    for k, label in enumerate(model.classes_.tolist()):
+        y = np.where(labels == label, 1.0, -1.0)
+        Q = signed_gram(KERNELS["rbf"], X, y)
+        assert_ramp_stationary(Q, alpha[k], 3.0, -1.0, atol=1e-6, kkt=1e-7, where=label)
+        np.testing.assert_allclose(y * model.decision_function(X)[:, k], Q @ alpha[k], atol=1e-8)
+    assert model.score(X, labels) > 0.7
+
+
+# ---- quality -------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_noisy_checkerboard():
+    """15 % of the labels lie; a hinge SVM has about 96 % here with 4,700 support vectors."""
+    accuracy, supports = [], []
+    for seed in range(5):
+        train, test = ncheckerboard(seed, 10_000)
+        model = RampSVC(C=50.0, gamma=4.0).fit(train.X, train.y)
+        accuracy.append(model.score(test.X, test.y))
+        supports.append(len(model.support_))
+    print(f"NCheckerboard: accuracy {np.round(accuracy, 4)}, support vectors {supports}")
+    assert np.mean(accuracy) >= 0.980, f"accuracy {accuracy}"
+    assert np.mean(supports) <= 800, f"support vectors {supports}"
