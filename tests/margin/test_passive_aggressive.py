@@ -187,7 +187,7 @@ def test_invariants(stream, variant, C):
 
 @pytest.mark.parametrize("seed", range(30))
 def test_loss_bounds(seed):
-    """Theorems 2 and 3: sum of squared losses <= R^2 |u|^2 when u separates; PA-II in general."""
+    """Theorems 2 and 5: sum of squared losses <= R^2 |u|^2 when u separates; PA-II in general."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(200, 3))
     u = rng.normal(size=3)

@@ -51,7 +51,7 @@ class LinearModel {
     void score(Row<T> x, double* out) const {
         const std::size_t n = known(x);
         for (std::size_t r = 0; r < outputs(); ++r)
-            out[r] = bias[r] + product(x, n, &w[r * stride]);
+            out[r] = bias[r] + product(x, n, w.data() + r * stride);
     }
 
     // The scores of the example about to be learned.
@@ -66,7 +66,7 @@ class LinearModel {
     void add(Row<T> x, std::int64_t, std::span<const Change> changes) {
         for (const auto& [output, step] : changes) {
             bias[output] += step * offset;
-            double* weights = &w[output * stride];
+            double* weights = w.data() + output * stride;
             if (!x.sparse()) {
                 isa::table<T>().axpy(step, x.values, weights, x.size);
                 continue;

@@ -1,0 +1,192 @@
+"""The compiled module as the faces see it: names, refusals, state, threads."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from onlinesvm import _core
+
+LINEAR = {"name": "linear", "offset": 1.0}
+PARAMS = {"variant": "PA-I", "C": 0.5, "kernel": LINEAR}
+
+
+def learner(bits: int = 64, **changes):
+    return getattr(_core, f"PassiveAggressiveClassifier{bits}")(PARAMS | changes)
+
+
+def stream(n: int = 200, d: int = 5):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, d))
+    y = (X @ rng.normal(size=d) + rng.normal(size=n) > 0).astype(float)
+    return X, y, np.ones(n), np.arange(n)
+
+
+@pytest.mark.parametrize(
+    ("params", "complaint"),
+    [
+        ({"C": 1.0}, "missing 'variant'"),
+        (PARAMS | {"nonsense": 1}, "unknown name 'nonsense'"),
+        (PARAMS | {"C": "much"}, "'C' has the wrong type"),
+        (PARAMS | {"variant": "PA-III"}, "PA-III"),
+        (PARAMS | {"kernel": {"name": "sigmoid"}}, "sigmoid"),
+        (PARAMS | {"kernel": {"gamma": 1.0}}, "missing 'name'"),
+        (PARAMS | {"kernel": LINEAR | {"width": 1}}, "unknown name 'width'"),
+        (PARAMS | {"kernel": {"name": "function"}}, "needs a callable"),
+        (PARAMS | {"kernel": {"name": "function", "function": 3}}, "callable"),
+    ],
+)
+def test_bad_params_are_named(params, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        _core.PassiveAggressiveClassifier64(params)
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_all_ways_in_agree(bits, dtype):
+    X, y, w, ids = stream()
+    X = X.astype(np.float32).astype(dtype)
+    S = sp.csr_array(X)
+    batch, rows, sparse, named = (learner(bits) for _ in range(4))
+    vocabulary: dict[str, int] = {}
+    batch.learn_dense(X, y, w, ids)
+    sparse.learn_sparse(S.data, S.indices, S.indptr, S.shape[1], y, w, ids)
+    for i, x in enumerate(X):
+        rows.learn_one(x, y[i], 1.0, i)
+        named.learn_one_dict({f"f{j}": v for j, v in enumerate(x)}, vocabulary, y[i], 1.0, i)
+    assert (batch.weights()["coef"] == rows.weights()["coef"]).all()
+    for other in (sparse, named):
+        np.testing.assert_allclose(other.weights()["coef"], batch.weights()["coef"], rtol=1e-9)
+    assert vocabulary == {f"f{j}": j for j in range(5)}
+    scores = batch.score_dense(X)
+    assert scores.shape == (len(X), 1)
+    assert batch.score_one(X[3]) == tuple(scores[3])
+    values, indices = S[[3]].data, S[[3]].indices
+    np.testing.assert_allclose(batch.score_one_sparse(values, indices, 5), scores[3], atol=1e-12)
+    unknown = {"f1": X[3, 1], "stranger": 9.0}
+    alone = np.where(np.arange(5) == 1, X[3], 0).astype(dtype)
+    np.testing.assert_allclose(named.score_one_dict(unknown, vocabulary), batch.score_one(alone))
+    assert len(vocabulary) == 5
+
+
+def test_state_is_taken_as_saved_or_not_at_all():
+    X, y, w, ids = stream()
+    model, fresh = learner(), learner()
+    model.learn_dense(X, y, w, ids)
+    state = model.state()
+    for broken, complaint in [
+        ({}, "missing"),
+        (state | {"stranger": np.zeros(3)}, "1 unknown"),
+        (state | {"model.w": state["model.w"].astype(np.float32)}, "model.w"),
+        (state | {"model.w": state["model.w"][:-1]}, "shape"),
+        (state | {"model.stride": np.array(-1)}, "shape"),
+    ]:
+        with pytest.raises(ValueError, match=complaint):
+            fresh.load(broken)
+        assert fresh.weights()["coef"].size == 0
+    fresh.load(state)
+    for either in (model, fresh):
+        either.learn_one(X[0], 1 - y[0], 1.0, 1000)
+    assert (fresh.score_dense(X) == model.score_dense(X)).all()
+
+
+def test_refusals_leave_the_model_alone():
+    X, y, w, ids = stream()
+    model = learner()
+    model.learn_dense(X, y, w, ids)
+    before, vocabulary = model.weights()["coef"], {"a": 0}
+    S = sp.csr_array(X)
+    crossed = S.indices[::-1].copy()
+    for attempt in [
+        lambda: model.learn_one(np.full(5, np.nan), 1.0, 1.0, 0),
+        lambda: model.learn_one(X[0, :3], 1.0, 1.0, 0),
+        lambda: model.learn_one(X[0], 2.0, 1.0, 0),
+        lambda: model.learn_one(X[0].astype(int), 1.0, 1.0, 0),
+        lambda: model.learn_dense(X[:, :4].copy(), y, w, ids),
+        lambda: model.learn_dense(X, y[:3], w, ids),
+        lambda: model.learn_dense(X, y, w, ids[:3]),
+        lambda: model.learn_sparse(S.data, crossed, S.indptr, 5, y, w, ids),
+        lambda: model.learn_sparse(S.data, S.indices, S.indptr, 3, y, w, ids),
+        lambda: model.learn_sparse(S.data, S.indices, S.indptr + 1, 5, y, w, ids),
+        lambda: model.learn_one_sparse(np.ones(2), np.array([1], np.int32), 5, 1.0, 1.0, 0),
+        lambda: model.learn_one_sparse(np.ones(1), np.array([-1], np.int32), 5, 1.0, 1.0, 0),
+        lambda: model.learn_one_dict({"b": 1.0, "a": "text"}, vocabulary, 1.0, 1.0, 0),
+        lambda: model.learn_one_dict({"b": np.inf}, vocabulary, 1.0, 1.0, 0),
+        lambda: model.learn_one_dict({"a": 1.0}, {"a": 7}, 1.0, 1.0, 0),
+        lambda: model.score_one(X[0, :3]),
+    ]:
+        with pytest.raises(ValueError):
+            attempt()
+    assert (model.weights()["coef"] == before).all()
+    assert vocabulary == {"a": 0}
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_all_finite(dtype):
+    edge = np.finfo(dtype)
+    values = np.full((37, 11), edge.max, dtype=dtype)
+    values[::2] = edge.smallest_subnormal
+    assert _core.all_finite(values)
+    assert _core.all_finite(np.empty((0, 3), dtype=dtype))
+    for bad in (np.nan, np.inf, -np.inf):
+        for place in [(0, 0), (36, 10), (20, 5)]:
+            broken = values.copy()
+            broken[place] = bad
+            assert not _core.all_finite(broken)
+            assert not _core.all_finite(broken.T)
+            assert not _core.all_finite(broken[:, place[1]])
+            assert _core.all_finite(broken[:, [j for j in range(11) if j != place[1]]])
+
+
+def test_readers_and_a_writer_share_a_model():
+    X, y, w, ids = stream(4000, 20)
+    model = learner(kernel={"name": "rbf", "gamma": 0.05})
+    model.learn_one(X[0], y[0], 1.0, 0)
+    done, trouble = threading.Event(), []
+
+    def look():
+        while not done.is_set():
+            try:
+                assert np.isfinite(model.score_dense(X[:50])).all()
+                assert np.isfinite(model.score_one(X[0])).all()
+            except Exception as error:
+                trouble.append(error)
+
+    readers = [threading.Thread(target=look) for _ in range(3)]
+    for reader in readers:
+        reader.start()
+    model.learn_dense(X[1:], y[1:], w[1:], ids[1:])
+    done.set()
+    for reader in readers:
+        reader.join()
+    alone = learner(kernel={"name": "rbf", "gamma": 0.05})
+    alone.learn_dense(X, y, w, ids)
+    assert not trouble
+    assert (model.score_dense(X) == alone.score_dense(X)).all()
+
+
+def test_batches_let_other_threads_run():
+    X, y, w, ids = stream(6000, 50)
+    model = learner(kernel={"name": "rbf", "gamma": 0.02})
+    ticks, running, stop = 0, threading.Event(), threading.Event()
+
+    def tick():
+        nonlocal ticks
+        while not stop.is_set():
+            running.set()
+            time.sleep(0.001)
+            ticks += 1
+
+    clock = threading.Thread(target=tick)
+    clock.start()
+    running.wait()
+    before = ticks
+    model.learn_dense(X, y, w, ids)
+    during = ticks - before
+    stop.set()
+    clock.join()
+    assert during > 1, "the GIL was held through a batch"
