@@ -35,7 +35,13 @@ def draw_contest(
     accuracy: Mapping[str, float],
 ) -> None:
     """Write one panel for each model above the curves of accuracy and support vectors."""
-    fig = figure(figsize=(15, 9.6))
+    fig = figure(figsize=(15, 9.8))
+    fig.suptitle(
+        f"{len(board.y):,} examples, seen once, {(board.y != board.truth).mean():.0%} of them with "
+        "the wrong label",
+        fontsize="x-large",
+        fontweight="bold",
+    )
     grid = fig.add_gridspec(2, 6, height_ratios=[2.2, 1])
     for k, (name, model) in enumerate(models.items()):
         ax = fig.add_subplot(grid[0, 2 * k : 2 * k + 2])

@@ -34,6 +34,7 @@ def figure(**look: Any) -> Figure:
     """A figure for a file: no window, no display, nothing to close."""
     try:
         from matplotlib.figure import Figure
+        from matplotlib.layout_engine import ConstrainedLayoutEngine
     except ImportError as missing:
         raise ImportError(MISSING) from missing
-    return Figure(layout="constrained", **look)
+    return Figure(layout=ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.08), **look)
