@@ -30,7 +30,7 @@ def main(path):
         "Hinge loss": RampSVC(C=50, gamma=4, s=-np.inf),
         "Ramp loss": RampSVC(C=50, gamma=4),
     }
-    figure = Figure(figsize=(12, 6.9), layout="constrained")
+    figure = Figure(figsize=(12, 6.8), layout="constrained")
     for ax, (name, machine) in zip(figure.subplots(1, 2), machines.items(), strict=True):
         machine.fit(X, y)
         plot_decision(machine, X, y, ax=ax)

@@ -103,15 +103,17 @@ def test_scores_follow_the_labels(folder):
 
 
 def test_other_methods_and_text_labels(folder):
-    table = folder / "words.csv"
-    table.write_text("colour,width\nred,1\nblue,-1\nred,2\nblue,-2\n")
-    model = folder / "words.safetensors"
+    # Labels and names in brackets are words, not colours.
+    table, model, out = (folder / name for name in ("[bold].csv", "[x].safetensors", "[y].txt"))
+    table.write_text("colour,width\n[red],1\n[blue],-1\n[red],2\n[blue],-2\n")
     method = "PassiveAggressiveClassifier"
-    run("fit", table, "--method", method, "--target", "colour", "--save", model)
-    said = run("predict", model, table, "--target", "colour")
-    assert said.split()[:4] == ["red", "blue", "red", "blue"]
-    assert "100.00% right" in said
-    assert re.search(r"classes +2 \(blue, red\)", run("info", model))
+    said = run("fit", table, "--method", method, "--target", "colour", "--save", model)
+    assert str(model) in said
+    assert "100.00% right" in run("predict", model, table, "--target", "colour", "--out", out)
+    assert out.read_text().split() == ["[red]", "[blue]", "[red]", "[blue]"]
+    said = run("info", model)
+    assert re.search(r"classes +2 \(\[blue\], \[red\]\)", said)
+    assert str(model) in said
 
 
 def test_regression_tells_its_error(folder):

@@ -170,7 +170,7 @@ def test_pipeline_rings_lie_on_the_raw_examples():
 
 
 def test_one_constant_feature_and_one_example():
-    assert plot_decision(Disc(), np.zeros((1, 2)), [1]).get_xlim() == pytest.approx((-1.06, 1.06))
+    assert plot_decision(Disc(), np.zeros((1, 2)), [1]).get_xlim() == pytest.approx((-1.04, 1.04))
     plot_decision(Disc(), np.column_stack([AXIS, np.zeros(9)]), (abs(AXIS) < 1).astype(int))
 
 

@@ -50,7 +50,7 @@ def _root(
 
 @app.command()
 def demo(
-    rows: Annotated[int, typer.Option(min=100, help="Length of the stream.")] = 4000,
+    rows: Annotated[int, typer.Option(min=100, help="Length of the stream.")] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="Another seed, another stream.")] = 0,
     out: Annotated[Path, typer.Option(help="Where the picture goes.")] = Path("demo.png"),
     live: Annotated[

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
+from rich.markup import escape
 from rich.padding import Padding
 from rich.progress_bar import ProgressBar
 from rich.table import Table
@@ -87,10 +88,11 @@ def run_demo(console: Console, *, rows: int, seed: int, out: Path, live: bool) -
         name: float(np.mean(model.predict(board.X_test) == board.y_test))
         for name, model in models.items()
     }
-    draw_contest(out, models, board, history, accuracy)
+    with console.status("drawing the picture"):
+        draw_contest(out, models, board, history, accuracy)
     for line in _findings(history[-1], accuracy):
         console.print(line)
-    console.print(f"\npicture: [bold]{out}[/]", soft_wrap=True)
+    console.print(f"\npicture: [bold]{escape(str(out))}[/]", soft_wrap=True)
 
 
 def _findings(last: Snapshots, accuracy: Mapping[str, float]) -> Iterator[str]:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.filesize import decimal
+from rich.markup import escape
 from rich.table import Table
 from sklearn.base import is_classifier
 
@@ -44,7 +45,7 @@ def fit_file(
         f"learnt {examples.n:,} rows in {seconds:.2f} s "
         f"({examples.n / seconds:,.0f} a second){_support_clause(model)}"
     )
-    console.print(f"model: [bold]{save}[/]", soft_wrap=True)
+    console.print(f"model: [bold]{escape(str(save))}[/]", soft_wrap=True)
 
 
 def predict_file(
@@ -85,8 +86,8 @@ def describe_file(path: Path) -> Table:
     }
     settings = ", ".join(f"{name}={value!r}" for name, value in changed.items())
     table.add_row("method", type(model).__name__)
-    table.add_row("parameters", settings or "all at their defaults")
-    table.add_row("file", f"{path} ({decimal(path.stat().st_size)})")
+    table.add_row("parameters", escape(settings) or "all at their defaults")
+    table.add_row("file", f"{escape(str(path))} ({decimal(path.stat().st_size)})")
     for label, attribute in (
         ("classes", "classes_"),
         ("features", "n_features_in_"),
@@ -95,7 +96,7 @@ def describe_file(path: Path) -> Table:
     ):
         value = getattr(model, attribute, None)
         if value is not None:
-            table.add_row(label, _worded(value))
+            table.add_row(label, escape(_worded(value)))
     support = getattr(model, "support_", None)
     if support is not None:
         table.add_row("support vectors", f"{len(support):,}")

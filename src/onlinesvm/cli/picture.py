@@ -35,16 +35,16 @@ def draw_contest(
     accuracy: Mapping[str, float],
 ) -> None:
     """Write one panel for each model above the curves of accuracy and support vectors."""
-    fig = figure(figsize=(15, 9.8))
+    fig = figure(figsize=(15, 9.2))
     fig.suptitle(
         f"{len(board.y):,} examples, seen once, {(board.y != board.truth).mean():.0%} of them with "
         "the wrong label",
         fontsize="x-large",
         fontweight="bold",
     )
-    grid = fig.add_gridspec(2, 6, height_ratios=[2.2, 1])
-    for k, (name, model) in enumerate(models.items()):
-        ax = fig.add_subplot(grid[0, 2 * k : 2 * k + 2])
+    halves: Any = fig.subfigures(2, 1, height_ratios=[2.2, 1])
+    panels = halves[0].subplots(1, len(models))
+    for ax, (name, model) in zip(panels, models.items(), strict=True):
         plot_decision(model, board.X, board.y, ax=ax)
         last = history[-1][name]
         ax.set_title(
@@ -52,7 +52,7 @@ def draw_contest(
             f"{last.support_vectors:,} support vectors, {last.labels_used:,} labels used",
             fontsize="large",
         )
-    left, right = fig.add_subplot(grid[1, :3]), fig.add_subplot(grid[1, 3:])
+    left, right = halves[1].subplots(1, 2)
     plot_history(history, "recent_accuracy", ax=left, smooth=10)
     left.set_ylabel("right before learning it\n(true labels, moving average)")
     plot_history(history, "support_vectors", ax=right)

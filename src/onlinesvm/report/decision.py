@@ -113,7 +113,7 @@ class _Plane(NamedTuple):
         low, high = X.min(axis=0), X.max(axis=0)
         span = np.where(high > low, high - low, 2.0)  # a constant feature still gets a strip
         middle = (low + high) / 2
-        (left, bottom), (right, top) = middle - 0.53 * span, middle + 0.53 * span
+        (left, bottom), (right, top) = middle - 0.52 * span, middle + 0.52 * span
         return cls(float(left), float(right), float(bottom), float(top), resolution)
 
     @property
@@ -194,7 +194,7 @@ def _draw_examples(ax: Axes, X: Floats, y: Labels, classes: Labels, outside: Mas
         mine = y == label
         believed, ignored = X[mine & ~outside], X[mine & outside]
         _dots(ax, believed, c=_colour(k), s=size, linewidths=0, label=f"class {label}")
-        _dots(ax, ignored, c=_colour(k), s=2.2 * size, linewidths=0.9, marker="x")
+        _dots(ax, ignored, c=_colour(k), s=3 * size, linewidths=_stroke(2 * size), marker="x")
     if outside.any():  # one grey cross stands for those of all classes in the legend
         count = f"outside the ramp ({outside.sum():,})"
         ax.scatter([], [], c="#666666", marker="x", label=count)
@@ -203,13 +203,14 @@ def _draw_examples(ax: Axes, X: Floats, y: Labels, classes: Labels, outside: Mas
 def _draw_support(ax: Axes, vectors: Floats | None, n_examples: int) -> None:
     if vectors is None or not len(vectors):
         return
+    size = _dot_size(n_examples)
     _dots(
         ax,
         vectors,
-        s=1.9 * _dot_size(n_examples),
+        s=2.2 * size,
         facecolors="none",
         edgecolors=INK,
-        linewidths=0.7 if len(vectors) < 2000 else 0.5,
+        linewidths=_stroke(size),
         zorder=4,
         label=f"support vectors ({len(vectors):,})",
     )
@@ -232,8 +233,9 @@ def _draw_legend(ax: Axes, n_classes: int) -> None:
         handles=[*handles, *lines],
         labels=[*labels, *(str(line.get_label()) for line in lines)],
         loc="upper center",
-        bbox_to_anchor=(0.5, -0.1),
-        ncols=3,
+        bbox_to_anchor=(0.5, 0.0),
+        borderaxespad=4.0,  # in letters, below ticks and axis label
+        ncols=2,
         frameon=False,
         fontsize="small",
         handletextpad=0.4,
@@ -315,7 +317,12 @@ def _axis_names(X: Any) -> tuple[str, str]:
 
 def _dot_size(n: int) -> float:
     """Points of area per dot: large for a handful, dust for ten thousand."""
-    return float(np.clip(9000 / n, 3.5, 30))
+    return float(np.clip(9000 / n, 1.6, 30))
+
+
+def _stroke(size: float) -> float:
+    """Line width that suits marks of that area."""
+    return float(np.clip(0.32 * np.sqrt(size), 0.5, 1.0))
 
 
 def _colour(k: int) -> str:

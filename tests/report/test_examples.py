@@ -1,0 +1,18 @@
+"""The example scripts run and write what they promise."""
+
+import runpy
+import sys
+from pathlib import Path
+
+import pytest
+from matplotlib.image import imread
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.mark.slow
+def test_ramp_vs_hinge(tmp_path, monkeypatch):
+    picture = tmp_path / "picture.png"
+    monkeypatch.setattr(sys, "argv", ["ramp_vs_hinge.py", str(picture)])
+    runpy.run_path(str(EXAMPLES / "ramp_vs_hinge.py"), run_name="__main__")
+    assert imread(picture).std() > 0.05
