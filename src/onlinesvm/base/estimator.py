@@ -27,7 +27,7 @@ from .labels import NO_LABELS, Labels
 from .persistence import Persistent
 from .progress import LiveBar, Progress, Silence
 from .reading import Columns, Reader, one_row
-from .rows import Rows
+from .rows import Rows, SparseRows
 from .vocabulary import Vocabulary
 
 # A slab is what is learned between two chances to report or to let a signal in.
@@ -61,6 +61,7 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
     # learn_one may hand a row straight to the core: whether, and of which width (-1: never).
     _short: bool = False
     _short_width: int = -1
+    _sparsely: bool = False  # how the examples are kept: as the first one came
     _vocabulary: Vocabulary | None = None
     _next_id: int = 0
     _id_gap: int = 0  # numbers passed over because callers brought ids of their own
@@ -83,6 +84,7 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
         for stale in ("feature_names_in_", "_vocabulary", "_next_id", "_id_gap"):
             self.__dict__.pop(stale, None)
         self._core_name, self._core_settings = name, settings
+        self._sparsely = isinstance(batch.rows, SparseRows)
         self._install(core)
         self._note(batch.columns)
 
@@ -95,7 +97,7 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
         elif columns.names is not None:
             self.feature_names_in_ = columns.names
         self.n_features_in_ = columns.count
-        self._short_width = columns.count if self._vocabulary is None else -1
+        self._short_width = -1 if self._sparsely else columns.count
 
     def _learn(self, batch: Batch) -> None:
         """Learn a batch in row order, slab by slab; a signal between two slabs does no harm."""
@@ -182,10 +184,7 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
                 f"from 0 to {self._next_id - 1}"
             )
         wanted = np.unique(wanted.astype(np.int64))
-        if hasattr(self._core, "holds"):
-            wanted = wanted[np.asarray(self._core.holds(wanted), dtype=bool)]
-        if wanted.size:
-            forget(wanted)
+        forget(wanted)
         return self
 
     def kkt_residual(self) -> float:
@@ -287,6 +286,7 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
             "n_features_in": self.n_features_in_,
             "feature_names": getattr(self, "feature_names_in_", None),
             "vocabulary": None if self._vocabulary is None else self._vocabulary.names(),
+            "sparsely": self._sparsely,
             "next_id": self._next_id,
             "id_gap": self._id_gap,
         }
@@ -297,7 +297,8 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
             self.feature_names_in_ = facts["feature_names"]
         if facts["vocabulary"] is not None:
             self._vocabulary = Vocabulary(facts["vocabulary"])
-        self._short_width = self.n_features_in_ if self._vocabulary is None else -1
+        self._sparsely = bool(facts["sparsely"])
+        self._short_width = -1 if self._sparsely else self.n_features_in_
         self._next_id, self._id_gap = int(facts["next_id"]), int(facts["id_gap"])
 
 

@@ -38,7 +38,7 @@ class Labels:
             return np.asarray(numbers, dtype=np.float64)[inverse]
         codes = np.full(len(y), -1.0)
         for i, name in enumerate(self.names):
-            codes[y == name] = i
+            np.copyto(codes, i, where=y == name)
         return codes
 
     def newcomers(self, y: NDArray[Any], codes: NDArray[np.float64]) -> dict[int, Any]:

@@ -34,13 +34,14 @@ class Reader:
     _core: Any
     _vocabulary: Vocabulary | None
     _next_id: int
+    _sparsely: bool
 
     def _read_rows(self, X: Any, *, fresh: bool, learning: bool = True) -> tuple[Rows, Columns]:
         """X as rows for the core; ``fresh`` means its columns are not known yet."""
         if _is_records(X):
             rows, columns = self._read_records(X, fresh=fresh, learning=learning)
         elif not fresh and self._vocabulary is not None:
-            rows, columns = self._read_records(_frame_records(X), fresh=False, learning=learning)
+            rows, columns = self._read_records(frame_records(X), fresh=False, learning=learning)
         else:
             rows, columns = self._read_array(X, fresh=fresh)
         limit = _FLOAT32_MAX if getattr(self, "dtype", None) == "float32" else np.inf
@@ -50,7 +51,7 @@ class Reader:
                 "drop or impute those values first"
             )
         self._check_kernel_takes(rows)
-        return rows, columns
+        return rows if fresh else rows.stored(self._sparsely), columns
 
     def _check_kernel_takes(self, rows: Rows) -> None:
         kernel = getattr(self, "kernel", "linear")
@@ -142,13 +143,11 @@ class Reader:
         given = np.ascontiguousarray(given, dtype=np.int64)
         if len(np.unique(given)) < n:
             raise ValueError("ids has duplicates; give every example an id of its own")
-        if not fresh and hasattr(self._core, "holds"):
-            held = np.asarray(self._core.holds(given), dtype=bool)
-            if held.any():
-                raise ValueError(
-                    f"ids has {given[held][0]}, which an example in the model bears; "
-                    "unlearn that one first or choose another id"
-                )
+        if not fresh and hasattr(self._core, "holds") and self._core.holds(given):
+            raise ValueError(
+                "ids has one that an example in the model bears already; "
+                "unlearn that example first, or choose other ids"
+            )
         return given
 
     def _read_column(self, y: Any, n: int) -> NDArray[Any]:
@@ -183,7 +182,7 @@ def _is_records(X: Any) -> bool:
     return isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], Mapping)
 
 
-def _frame_records(X: Any) -> list[dict[Any, Any]]:
+def frame_records(X: Any) -> list[dict[Any, Any]]:
     """A data frame as dicts, for a model that was started with dicts."""
     if hasattr(X, "to_dicts"):
         records = list(X.to_dicts())

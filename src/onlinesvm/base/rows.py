@@ -17,6 +17,9 @@ class Rows(Protocol):
 
     def __len__(self) -> int: ...
 
+    def stored(self, sparsely: bool) -> Rows:
+        """The rows as a model keeps them: a store is sparse or dense, as its first row was."""
+
     def part(self, start: int, stop: int) -> Rows:
         """The rows from start to stop."""
 
@@ -44,6 +47,9 @@ class DenseRows:
 
     def __len__(self) -> int:
         return len(self.values)
+
+    def stored(self, sparsely: bool) -> Rows:
+        return SparseRows.of(sp.csr_array(self.values)) if sparsely else self
 
     def part(self, start: int, stop: int) -> DenseRows:
         return DenseRows(self.values[start:stop])
@@ -82,6 +88,9 @@ class SparseRows:
 
     def __len__(self) -> int:
         return int(self.matrix.shape[0])
+
+    def stored(self, sparsely: bool) -> Rows:
+        return self if sparsely else DenseRows(self.matrix.toarray())
 
     def part(self, start: int, stop: int) -> SparseRows:
         return SparseRows(self.matrix[start:stop], self.width)

@@ -117,10 +117,9 @@ def check_silent_before_any_data(estimator: Any) -> None:
 def check_weight_zero_is_skipped(estimator: Any) -> None:
     stream = stream_for(estimator)
     keep = np.arange(len(stream.X)) % 3 > 0
-    model, other = clone(estimator), clone(estimator)
-    known = all_classes(model)
-    model.partial_fit(stream.X, stream.y, sample_weight=keep.astype(float), **known)
-    other.partial_fit(stream.X[keep], stream.y[keep], ids=np.flatnonzero(keep), **known)
+    model, other = knowing_classes(estimator), knowing_classes(estimator)
+    model.partial_fit(stream.X, stream.y, sample_weight=keep.astype(float))
+    other.partial_fit(stream.X[keep], stream.y[keep], ids=np.flatnonzero(keep))
     left, right = fingerprint(model), fingerprint(other)
     odd = [name for name in left if name.startswith("state.") and left[name] != right[name]]
     assert not odd, f"examples of weight 0 changed {odd}"
@@ -151,7 +150,8 @@ def check_class_weight_is_sample_weight(estimator: Any) -> None:
     factors = {"ash": 0.5, "cedar": 2.0}
     model = clone(estimator).set_params(class_weight=factors).fit(stream.X, stream.y)
     w = np.array([factors.get(label, 1.0) for label in stream.y])
-    other = clone(estimator).fit(stream.X, stream.y, sample_weight=w)
+    other = clone(estimator).set_params(class_weight=None)
+    other.fit(stream.X, stream.y, sample_weight=w)
     assert np.array_equal(scores(model, stream.X), scores(other, stream.X))
 
 
@@ -190,7 +190,7 @@ def check_open_classes(estimator: Any) -> None:
 @promise(classifying)
 def check_one_class_alone(estimator: Any) -> None:
     stream = stream_for(estimator)
-    model = clone(estimator).set_params(classes=None)
+    model = clone(estimator).set_params(classes=None, class_weight=None)
     model.fit(stream.X, np.full(len(stream.X), "only"))
     assert set(model.predict(stream.X)) == {"only"}
     assert model.predict_one(stream.X[0]) == "only"

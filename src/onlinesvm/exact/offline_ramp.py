@@ -73,7 +73,7 @@ class OfflineRampSVC(BatchClassifier):
     >>> y = np.where(X[:, 0] * X[:, 1] > 0, 1, -1)
     >>> noisy = np.where(rng.random(600) < 0.15, -y, y)
     >>> print(f"{OfflineRampSVC(C=10, gamma=4).fit(X, noisy).score(X, y):.2f}")
-    0.97
+    0.99
     """
 
     _stem = "OfflineRamp"

@@ -92,7 +92,7 @@ class RampSVC(OnlineClassifier):
     >>> noisy = np.where(rng.random(600) < 0.15, -y, y)
     >>> model = RampSVC(C=10, gamma=4).fit(X, noisy)
     >>> print(f"{model.score(X, y):.2f}")
-    0.97
+    0.98
     >>> model.unlearn([3, 17]).n_seen_
     600
     """

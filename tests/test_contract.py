@@ -1,0 +1,145 @@
+"""Every public estimator keeps every promise: ours, and scikit-learn's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import onlinesvm
+from onlinesvm.checks import checks_for, parametrize
+from onlinesvm.checks.streams import (
+    assert_same_bits,
+    learned,
+    scores,
+    stream_for,
+    streaming,
+)
+from onlinesvm.queries import Greedy
+
+# Besides the defaults: the settings under which a class behaves differently.
+VARIANTS: dict[str, list[dict[str, Any]]] = {
+    "RampSVC": [
+        {"classes": "open", "keep_non_support": 5, "query": "margin", "dtype": "float64"},
+        {"kernel": "poly", "degree": 2, "coef0": 1.0, "bias": "kernel", "s": -np.inf},
+        {"query": Greedy(h=3), "class_weight": {"ash": 2.0}, "kernel": "chi2"},
+    ],
+    "OfflineRampSVC": [{"dtype": "float64", "bias": "kernel", "kernel": "linear"}],
+    "PassiveAggressiveClassifier": [
+        {"classes": "open", "dtype": "float64"},
+        {"kernel": "rbf", "class_weight": {"ash": 2.0}},
+    ],
+    "PassiveAggressiveRegressor": [{"kernel": "rbf", "dtype": "float64"}],
+}
+
+ONE_STEP = "an example of weight 2 takes one step with twice the C, not two steps"
+ONE_PASS = "one pass over raw blobs; scikit-learn's threshold assumes many epochs"
+RAMP_ORDER = "the ramp is not convex: copies in another order may end at another optimum"
+RAW_BLOBS = "gamma='scale' expects standardised data; far from the raw blobs f is 0, not biased"
+RAMP = {
+    "check_sample_weight_equivalence_on_dense_data": RAMP_ORDER,
+    "check_sample_weight_equivalence_on_sparse_data": RAMP_ORDER,
+    "check_class_weight_classifiers": RAW_BLOBS,
+}
+SKLEARN_EXPECTED_FAILURES: dict[str, dict[str, str]] = {
+    "OfflineRampSVC": RAMP,
+    "RampSVC": RAMP,
+    "PassiveAggressiveClassifier": {
+        "check_sample_weight_equivalence_on_dense_data": ONE_STEP,
+        "check_sample_weight_equivalence_on_sparse_data": ONE_STEP,
+        "check_class_weight_classifiers": ONE_PASS,
+    },
+    "PassiveAggressiveRegressor": {
+        "check_sample_weight_equivalence_on_dense_data": ONE_STEP,
+        "check_sample_weight_equivalence_on_sparse_data": ONE_STEP,
+    },
+}
+
+
+def estimators() -> list[Any]:
+    """Every public class with its defaults, and its variants."""
+    return [
+        cls(**params)
+        for cls in onlinesvm.all_estimators()
+        for params in [{}, *VARIANTS.get(cls.__name__, [])]
+    ]
+
+
+@parametrize(*estimators())
+def test_ours(estimator: BaseEstimator, check: Any) -> None:
+    check(estimator)
+
+
+def expected_failures(estimator: BaseEstimator) -> dict[str, str]:
+    return SKLEARN_EXPECTED_FAILURES.get(type(estimator).__name__, {})
+
+
+@parametrize_with_checks(
+    [cls() for cls in onlinesvm.all_estimators()], expected_failed_checks=expected_failures
+)
+def test_scikit_learns(estimator: BaseEstimator, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.mark.parametrize(
+    "estimator", list(filter(streaming, estimators())), ids=lambda e: repr(e).replace("\n", "")
+)
+@settings(max_examples=15, deadline=None)
+@given(data=st.data())
+def test_any_chunking_of_any_stream(estimator: Any, data: st.DataObject) -> None:
+    """Duplicates, contradictions, constant features, one class first, huge and tiny scales."""
+    n = data.draw(st.integers(2, 40), label="rows")
+    seed = data.draw(st.integers(0, 1000), label="seed")
+    scale = data.draw(st.sampled_from([1e-6, 1.0, 1e4]), label="scale")
+    stream = stream_for(estimator, n, seed=seed)
+    if data.draw(st.booleans(), label="constant feature"):
+        stream.X[:, 1] = 1.0
+    if data.draw(st.booleans(), label="sorted, so one class comes first"):
+        order = np.argsort(stream.y, kind="stable")
+        stream.X[:], stream.y[:] = stream.X[order], stream.y[order]
+    stream = stream.holding(stream.X * scale)
+    sizes = data.draw(st.lists(st.integers(1, 20), min_size=1, max_size=5), label="chunks")
+    whole = learned(estimator, stream)
+    assert_same_bits(whole, learned(estimator, *stream.pieces(*sizes)), f"chunks of {sizes}")
+    assert np.isfinite(scores(whole, stream.X)).all()
+
+
+@pytest.mark.parametrize("cls", [onlinesvm.RampSVC, onlinesvm.OfflineRampSVC])
+def test_weight_two_is_two_copies(cls: type) -> None:
+    stream = stream_for(cls())
+    w = np.arange(len(stream.X)) % 3
+    exact = cls(s=-np.inf, tol=1e-10, gain_tol=0.0, dtype="float64")
+    weighted = clone(exact).fit(stream.X, stream.y, sample_weight=w)
+    copies = clone(exact).fit(np.repeat(stream.X, w, axis=0), np.repeat(stream.y, w))
+    assert np.allclose(scores(weighted, stream.X), scores(copies, stream.X), atol=1e-7)
+
+
+def test_every_public_class_is_found() -> None:
+    names = [cls.__name__ for cls in onlinesvm.all_estimators()]
+    assert names == sorted(names)
+    assert {"RampSVC", "PassiveAggressiveClassifier"} <= set(names)
+    assert set(VARIANTS) <= set(names)
+
+
+def test_every_check_applies_somewhere() -> None:
+    """A check that nobody runs is no promise."""
+
+    def precomputed(x: Any, X: Any) -> Any:
+        return X @ x
+
+    models = [*estimators(), onlinesvm.RampSVC(kernel=precomputed)]
+    applied = {check.__name__ for model in models for check in checks_for(model)}
+    from onlinesvm.checks import inputs, learning, memory, mistakes, persistence
+
+    written = {
+        name
+        for part in (inputs, learning, memory, mistakes, persistence)
+        for name in vars(part)
+        if name.startswith("check_")
+    }
+    assert written == applied
