@@ -1,0 +1,1 @@
+"""Our estimators as other libraries know them; each face needs its library installed."""

@@ -1,0 +1,69 @@
+"""Our estimators pass river's own checks and live in river's pipelines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+pytest.importorskip("river")
+
+from river import checks, datasets, evaluate, metrics, preprocessing
+
+import onlinesvm
+from onlinesvm.checks import fingerprint
+from onlinesvm.faces.river import RiverClassifier, to_river
+
+STREAMING = [cls() for cls in onlinesvm.all_estimators() if hasattr(cls, "partial_fit")]
+
+
+def cases() -> list[Any]:
+    return [
+        pytest.param(model, check, id=f"{type(model).__name__}-{check.__name__}-{k}")
+        for model in STREAMING
+        for k, check in enumerate(checks.yield_checks(to_river(model)))
+    ]
+
+
+@pytest.mark.parametrize(("model", "check"), cases())
+def test_rivers_checks(model: Any, check: Any) -> None:
+    check(to_river(model))
+
+
+def test_progressive_validation_in_a_pipeline() -> None:
+    model = preprocessing.StandardScaler() | RiverClassifier(
+        onlinesvm.PassiveAggressiveClassifier(C=0.01)
+    )
+    score = evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
+    assert score.get() > 0.85
+
+
+def test_the_wrapped_model_stays_unlearned() -> None:
+    ours = onlinesvm.PassiveAggressiveClassifier()
+    model = to_river(ours)
+    model.learn_one({"a": 1.0}, True)
+    assert not ours.__sklearn_is_fitted__()
+    assert ours.classes is None
+
+
+def test_learn_many_is_learn_one() -> None:
+    pd = pytest.importorskip("pandas")
+    X, y = zip(*datasets.Phishing().take(100), strict=True)
+    one, many = (to_river(onlinesvm.PassiveAggressiveClassifier()) for _ in range(2))
+    for x, label in zip(X, y, strict=True):
+        one.learn_one(x, label)
+    many.learn_many(pd.DataFrame(X[:40]), pd.Series(y[:40]))
+    many.learn_many(pd.DataFrame(X[40:]), pd.Series(y[40:]))
+    assert fingerprint(one._learner) == fingerprint(many._learner)
+    predicted = many.predict_many(pd.DataFrame(X, index=range(7, 107)))
+    assert predicted.index[0] == 7
+    assert predicted.tolist() == [one.predict_one(x) for x in X]
+
+
+def test_polars_in_polars_out() -> None:
+    pl = pytest.importorskip("polars")
+    model = to_river(onlinesvm.PassiveAggressiveRegressor())
+    frame = pl.DataFrame({"a": [1.0, 2.0, 3.0]})
+    assert model.predict_many(frame).to_list() == [0.0, 0.0, 0.0]
+    model.learn_many(frame, pl.Series([1.0, 2.0, 3.0]))
+    assert isinstance(model.predict_many(frame), pl.Series)
