@@ -368,6 +368,16 @@ void bind_as(nb::module_& m, const std::string& name) {
                 self.write([gone = view(ids)](Algo& algo) { algo.unlearn(gone); });
             },
             "ids"_a);
+    if constexpr (requires(const Algo& algo, std::int64_t id) { algo.holds(id); })
+        model.def(
+            "holds",
+            [](const Model& self, const Vector<std::int64_t>& ids) {
+                return self.read([ids = view(ids)](const Algo& algo) {
+                    return std::any_of(ids.begin(), ids.end(),
+                                       [&](std::int64_t id) { return algo.holds(id); });
+                });
+            },
+            "ids"_a, "Whether any of these ids belongs to an example in the model.");
     if constexpr (requires(const Algo& algo) { algo.kkt_residual(); })
         model.def("kkt_residual", [](const Model& self) {
             return self.read([](const Algo& algo) { return algo.kkt_residual(); });

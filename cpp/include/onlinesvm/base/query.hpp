@@ -19,7 +19,7 @@ struct Kept {  // an example put aside
     std::vector<std::int32_t> indices;
     std::int64_t width = 0, sparse = 0;
     double y = 0, weight = 0;
-    std::int64_t id = 0;
+    std::int64_t id = -1;
 
     Row<T> row() const {
         static constexpr std::int32_t kNone = 0;  // an empty sparse row is still sparse
@@ -84,6 +84,9 @@ class Query {
     }
     // The example to learn, when it is not the one just seen.
     const Kept<T>* chosen() const { return ready_ ? &kept_ : nullptr; }
+
+    bool keeps(std::int64_t id) const { return kept_.id == id; }
+    void forget() { kept_ = {}, best_ = std::numeric_limits<double>::infinity(); }
 
     template <class A>
     void state(A& a) {
