@@ -54,10 +54,12 @@ inline bool all_finite(const nb::ndarray<nb::ro, nb::any_contig, nb::device::cpu
     return typed(array, [&](const auto* values) { return all_finite(values, array.size()); });
 }
 
-template <class S>
-void demand_finite(const S* values, std::size_t n) {
+// The same values, checked after any conversion: what fits float64 may overflow float32.
+template <class T>
+const T* finite(const T* values, std::size_t n) {
     if (!all_finite(values, n))
         throw std::invalid_argument("X: contains NaN or infinity; impute or drop such rows");
+    return values;
 }
 
 // ---- rows ---------------------------------------------------------------------------------------
@@ -112,6 +114,12 @@ inline void demand_ascending(std::span<const std::int32_t> indices, std::size_t 
     }
 }
 
+// An array without entries may have no address, but a row without indices would count as dense.
+inline const std::int32_t* not_null(const std::int32_t* indices) {
+    static constexpr std::int32_t none = 0;
+    return indices ? indices : &none;
+}
+
 template <class T, class S>
 class SparseRows {
   public:
@@ -134,7 +142,7 @@ class SparseRows {
         out.resize(count);
         for (std::size_t i = 0; i < count; ++i) {
             const std::size_t at = indptr[begin + i], end = indptr[begin + i + 1];
-            out[i] = {from + (at - first), indices.data() + at, end - at, width};
+            out[i] = {from + (at - first), not_null(indices.data()) + at, end - at, width};
         }
         return out;
     }

@@ -253,8 +253,7 @@ class Shared {
     static auto with_row(const Values1& x, Use&& use) {
         return typed(x, [&]<class S>(const S* values) {
             const std::size_t n = x.shape(0);
-            demand_finite(values, n);
-            return use(Row<T>{as(values, n, buffer()), nullptr, n, n});
+            return use(Row<T>{finite(as(values, n, buffer()), n), nullptr, n, n});
         });
     }
 
@@ -263,10 +262,10 @@ class Shared {
                                 std::size_t width, Use&& use) {
         return typed(x, [&]<class S>(const S* values) {
             const std::size_t n = x.shape(0);
-            demand_finite(values, n);
             same_length("indices", indices.shape(0), n);
             demand_ascending(view(indices), width);
-            return use(Row<T>{as(values, n, buffer()), indices.data(), n, width});
+            const T* stored = finite(as(values, n, buffer()), n);
+            return use(Row<T>{stored, not_null(indices.data()), n, width});
         });
     }
 

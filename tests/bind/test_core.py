@@ -125,6 +125,22 @@ def test_refusals_leave_the_model_alone():
     assert vocabulary == {"a": 0}
 
 
+@pytest.mark.parametrize("kernel", [LINEAR, {"name": "rbf"}], ids=["linear", "rbf"])
+def test_rows_without_any_entry_are_sparse_rows_all_the_same(kernel):
+    empty = sp.csr_array((3, 5))
+    model = learner(kernel=kernel)
+    parts = empty.data, empty.indices, empty.indptr, 5
+    model.learn_sparse(*parts, np.array([1.0, 0.0, 1.0]), np.ones(3), np.arange(3))
+    model.learn_one_sparse(empty.data, empty.indices, 5, 1.0, 1.0, 3)
+    model.learn_one_dict({}, {}, 1.0, 1.0, 4)
+    assert np.isfinite(model.score_sparse(*parts)).all()
+
+
+def test_float32_models_refuse_what_would_overflow():
+    with pytest.raises(ValueError, match="infinity"):
+        learner(32).learn_one(np.array([1e300]), 1.0, 1.0, 0)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_all_finite(dtype):
     edge = np.finfo(dtype)
