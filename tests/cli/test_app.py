@@ -116,6 +116,22 @@ def test_other_methods_and_text_labels(folder):
     assert str(model) in said
 
 
+def test_several_classes(folder):
+    rng = np.random.default_rng(0)
+    names = np.array(["crow", "jay", "rook"])
+    y = rng.integers(0, 3, 150)
+    X = rng.normal(size=(150, 2)) * 0.3 + np.array([[0, 0], [2, 0], [0, 2]])[y]
+    table, model = folder / "birds.csv", folder / "birds.safetensors"
+    rows = (f"{a},{b},{name}" for (a, b), name in zip(X, names[y], strict=True))
+    table.write_text("\n".join(rows))
+    run("fit", table, "--save", model)
+    text = run("predict", model, table, "--scores", "--out", folder / "birds.txt")
+    assert float(re.search(r"([\d.]+)% right", text)[1]) > 95
+    label, *scores = (folder / "birds.txt").read_text().splitlines()[0].split(",")
+    assert label == names[np.argmax(np.array(scores, dtype=float))]
+    assert "3 (crow, jay, rook)" in run("info", model)
+
+
 def test_regression_tells_its_error(folder):
     table, model = folder / "line.csv", folder / "line.safetensors"
     table.write_text("\n".join(f"{x},{2 * x}" for x in np.linspace(-1, 1, 50)))
@@ -162,7 +178,7 @@ def test_refusals_of_predict_and_info(folder):
 def test_demo_writes_a_picture(tmp_path):
     picture = tmp_path / "demo.png"
     said = run("demo", "--rows", 300, "--out", picture)
-    assert "15% of its labels are" in said
+    assert "15% of them mislabelled" in said
     assert len(re.findall(r"^ +[\d,]+ rows \|", said, flags=re.M)) == 10
     assert re.search(r"[\d.]+%  RampSVC, \d+ support vectors", said)
     assert str(picture) in said

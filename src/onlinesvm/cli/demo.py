@@ -173,8 +173,8 @@ def _percent(share: float | None) -> str:
 
 def _headline(rows: int) -> str:
     return (
-        f"A checkerboard of {rows:,} examples arrives one by one; {NOISE:.0%} of its labels are "
-        f"wrong.\nEach example is predicted first and learnt afterwards."
+        f"A checkerboard arrives, {rows:,} examples one by one, {NOISE:.0%} of them mislabelled.\n"
+        "Each is predicted first and learnt afterwards."
     )
 
 
