@@ -156,6 +156,7 @@ def test_refusals_of_fit(folder):
     assert "C must be" in refused("fit", train, "-p", "C=-1", *save)
     assert "no column 'shape'" in refused("fit", train, "--target", "shape", *save)
     assert "does not exist" in refused("fit", train, "--save", folder / "no" / "m.safetensors")
+    assert "is a folder" in refused("fit", train, "--save", folder)
     np.savez(folder / "bare.npz", X=np.eye(2))
     assert "needs an array y" in refused("fit", folder / "bare.npz", *save)
     (folder / "nan.csv").write_text("1,2,0\nnan,2,1\n")
@@ -198,4 +199,5 @@ def test_demo_can_animate_and_repeat_itself(tmp_path):
 def test_demo_refuses_before_it_works(tmp_path):
     assert "must end in one of" in refused("demo", "--out", tmp_path / "a.doc")
     assert "does not exist" in refused("demo", "--out", tmp_path / "no" / "a.png")
+    assert "is a folder" in refused("demo", "--out", tmp_path)
     assert "100" in run("demo", "--rows", 3, code=2)

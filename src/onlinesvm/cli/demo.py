@@ -70,9 +70,9 @@ def contestants() -> dict[str, Any]:
 
 def run_demo(console: Console, *, rows: int, seed: int, out: Path, live: bool) -> None:
     """Learn, show, draw, and say what came out."""
-    from onlinesvm.cli.picture import check_target, draw_contest
+    from onlinesvm.cli.picture import check_picture, draw_contest
 
-    check_target(out)
+    check_picture("--out", out)
     board = Board.draw(rows, seed)
     models = contestants()
     view: View = LiveView(console, rows) if live else PlainView(console, rows)

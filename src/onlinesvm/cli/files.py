@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["Examples", "read_examples"]
+__all__ = ["Examples", "check_target", "read_examples"]
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 LIBSVM = {".libsvm", ".svm", ".svmlight"}
@@ -30,6 +30,15 @@ class Examples:
     @property
     def n(self) -> int:
         return int(self.X.shape[0])
+
+
+def check_target(option: str, path: Path) -> None:
+    """Fail before the work, not after it, when a file could not be written there."""
+    folder = path.absolute().parent
+    if path.is_dir():
+        raise ValueError(f"{option} {path}: is a folder; give the name of a file")
+    if not folder.is_dir():
+        raise ValueError(f"{option} {path}: the folder {folder} does not exist")
 
 
 def read_examples(path: Path, *, target: str | None = None, width: int | None = None) -> Examples:

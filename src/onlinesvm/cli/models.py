@@ -20,7 +20,7 @@ from rich.table import Table
 from sklearn.base import is_classifier
 
 import onlinesvm
-from onlinesvm.cli.files import Examples, read_examples
+from onlinesvm.cli.files import Examples, check_target, read_examples
 from onlinesvm.cli.methods import find_estimator
 
 __all__ = ["build", "describe_file", "fit_file", "parse_params", "predict_file"]
@@ -31,7 +31,7 @@ def fit_file(
 ) -> None:
     """Learn `data` row by row with a live bar, write the model to `save`, say what came out."""
     model = build(method, params)
-    _need_folder("--save", save)
+    check_target("--save", save)
     examples = read_examples(data, target=target)
     if examples.y is None:
         raise ValueError(f"{data}: no labels; an .npz archive needs an array y")
@@ -62,7 +62,7 @@ def predict_file(
     if scores and not hasattr(model, "decision_function"):
         raise ValueError(f"--scores: a {type(model).__name__} predicts numbers and has no scores")
     if out is not None:
-        _need_folder("--out", out)
+        check_target("--out", out)
     examples = read_examples(data, target=target, width=model.n_features_in_)
     predictions = model.predict(examples.X)
     decisions = np.asarray(model.decision_function(examples.X)) if scores else None
@@ -171,11 +171,6 @@ def _opened(out: Path | None) -> Iterator[IO[str]]:
         return
     with out.open("w", encoding="utf-8") as file:
         yield file
-
-
-def _need_folder(option: str, path: Path) -> None:
-    if path.is_dir() or not path.absolute().parent.is_dir():
-        raise ValueError(f"{option} {path}: the folder {path.absolute().parent} does not exist")
 
 
 def _lines(predictions: NDArray[Any], decisions: NDArray[Any] | None) -> Iterator[str]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from onlinesvm.cli.files import check_target
 from onlinesvm.report import plot_decision, plot_history
 from onlinesvm.report.style import figure
 from onlinesvm.stream import Snapshot
@@ -13,18 +14,16 @@ from onlinesvm.stream import Snapshot
 if TYPE_CHECKING:
     from onlinesvm.cli.demo import Board
 
-__all__ = ["check_target", "draw_contest"]
+__all__ = ["check_picture", "draw_contest"]
 
 
-def check_target(path: Path) -> None:
+def check_picture(option: str, path: Path) -> None:
     """Fail before the work, not after it, when the picture could not be written."""
+    check_target(option, path)
     formats = figure().canvas.get_supported_filetypes()
     if path.suffix.lower().lstrip(".") not in formats:
-        raise ValueError(
-            f"--out {path}: the name must end in one of .{', .'.join(sorted(formats))}"
-        )
-    if path.is_dir() or not path.absolute().parent.is_dir():
-        raise ValueError(f"--out {path}: the folder {path.absolute().parent} does not exist")
+        endings = ", ".join(f".{name}" for name in sorted(formats))
+        raise ValueError(f"{option} {path}: the name must end in one of {endings}")
 
 
 def draw_contest(

@@ -65,7 +65,8 @@ def plot_decision(
     >>> from onlinesvm.report import plot_decision
     >>> X, y = make_checkerboard(300, random_state=0)
     >>> ax = plot_decision(RampSVC(C=10, gamma=4).fit(X, y), X, y)
-    >>> ax.figure.savefig("/dev/null", format="png")
+    >>> [text.get_text() for text in ax.get_legend().get_texts()][:2]
+    ['class -1', 'class 1']
     """
     names = _axis_names(X)
     X, y = _points(X), np.asarray(y)
