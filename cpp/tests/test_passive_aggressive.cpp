@@ -1,18 +1,12 @@
-// Passive-aggressive without Python: the steps by hand, odd rows, and a state that goes through
-// memory.
-#undef NDEBUG
-#include <cassert>
-#include <cmath>
+// Passive-aggressive without Python: the steps by hand, odd rows, and the promises every algorithm
+// makes.
 #include <limits>
-#include <map>
-#include <random>
-#include <string>
-#include <variant>
-#include <vector>
 
+#include "check.hpp"
 #include "onlinesvm/margin/passive_aggressive.hpp"
 
 using namespace onlinesvm;
+using namespace onlinesvm::test;
 
 namespace {
 
@@ -33,30 +27,6 @@ Row<T> dense(const std::vector<T>& values) {
     return {values.data(), nullptr, values.size(), values.size()};
 }
 
-// A Sink and a Source in one: named values of any type.
-struct Memory {
-    using Value = std::variant<std::vector<double>, std::vector<float>, std::vector<std::int64_t>,
-                               std::vector<std::int32_t>, std::vector<std::uint8_t>>;
-    std::map<std::string, Value> values;
-
-    template <class V>
-    void array(const std::string& name, std::span<const V> from) {
-        values[name] = std::vector<V>(from.begin(), from.end());
-    }
-    template <class V>
-    void number(const std::string& name, V value) {
-        values[name] = std::vector<V>{value};
-    }
-    template <class V>
-    std::span<const V> array(const std::string& name, std::type_identity<V>) {
-        return std::get<std::vector<V>>(values.at(name));
-    }
-    template <class V>
-    V number(const std::string& name, std::type_identity<V>) {
-        return std::get<std::vector<V>>(values.at(name)).front();
-    }
-};
-
 void steps_by_hand() {
     const std::vector<double> x = {3.0, 4.0};
     const struct {
@@ -68,7 +38,7 @@ void steps_by_hand() {
         auto model = make<PassiveAggressiveClassifier<double>>(variant, C);
         model.learn(dense(x), 1.0, 1.0, 0);
         const Weights weights = model.weights();
-        assert(std::abs(weights.coef[0] - w0) < 1e-15 && std::abs(weights.coef[1] - w1) < 1e-15);
+        CHECK(std::abs(weights.coef[0] - w0) < 1e-15 && std::abs(weights.coef[1] - w1) < 1e-15);
     }
 }
 
@@ -104,36 +74,53 @@ void odd_rows(Shape shape) {
         thin.score(dense(values), b);
         thin.score(sparse, c);
         for (int r = 0; r < 4; ++r)
-            assert(std::abs(a[r] - b[r]) < 1e-4 && std::abs(b[r] - c[r]) < 1e-4);
+            CHECK(std::abs(a[r] - b[r]) < 1e-4 && std::abs(b[r] - c[r]) < 1e-4);
     }
 }
 
 template <class T>
-void state_survives(Shape shape) {
-    auto model = make<PassiveAggressiveRegressor<T>>("PA-II", 1.0, shape);
-    std::vector<T> x(5);
-    for (int i = 0; i < 40; ++i) {
-        for (int f = 0; f < 5; ++f) x[f] = T(std::sin(i * 7 + f));
-        model.learn(dense(x), std::cos(i), 1.0, i);
+void classifies(bool sparse, Shape shape) {
+    for (std::size_t classes : {2, 3})
+        for (const char* variant : {"PA-I", "PA-II"}) {
+            typename PassiveAggressiveClassifier<T>::Params params;
+            params.kernel = kernel(shape, 1.0);
+            params.variant = variant;
+            keeps_promises<PassiveAggressiveClassifier<T>>(
+                params, Stream<T>(90, 6, classes, sparse), classes);
+        }
+}
+
+// Plain PA leaves no loss on the example it has just seen.
+template <class T>
+void is_aggressive(bool sparse, Shape shape) {
+    const Stream<T> stream(90, 6, 2, sparse);
+    auto model = make<PassiveAggressiveRegressor<T>>("PA-I", inf, shape);
+    for (std::size_t i = 0; i < stream.size(); ++i) {
+        double f = 0;
+        if (stream[i].size == 0) continue;
+        model.learn(stream[i], stream.label(i), 1.0, std::int64_t(i));
+        model.score(stream[i], &f);
+        CHECK(std::abs(f - stream.label(i)) < 0.1 + 1e-4);
     }
-    Memory memory;
-    Save<Memory> save(memory);
-    model.state(save);
-    auto again = make<PassiveAggressiveRegressor<T>>("PA-II", 1.0, shape);
-    Load<Memory> load(memory);
-    again.state(load);
-    for (auto* either : {&model, &again}) either->learn(dense(x), 3.0, 1.0, 40);
-    double a, b;
-    model.score(dense(x), &a);
-    again.score(dense(x), &b);
-    assert(a == b);
+}
+
+// Sparse rows may bring new features; earlier weights stay.
+template <class T>
+void features_may_come_late() {
+    auto model = make<PassiveAggressiveClassifier<T>>("PA-I", 1.0);
+    for (std::size_t width : {1, 3, 40, 200}) {
+        const Stream<T> stream(20, width, 2, true);
+        learn(model, stream, 0, stream.size(), 4);
+        CHECK(model.weights().width == width);
+    }
+    for (double f : scores(model, Stream<T>(5, 500, 2, true))) CHECK(std::isfinite(f));
 }
 
 void unknown_class_is_refused() {
     auto model = make<PassiveAggressiveClassifier<double>>("PA-I", 1.0);
     for (const double y : {-1.0, 2.0, std::nan("")}) try {
             model.learn(dense(std::vector<double>{1.0}), y, 1.0, 0);
-            assert(false);
+            CHECK(!"refused");
         } catch (const std::invalid_argument&) {
         }
 }
@@ -146,7 +133,13 @@ int main() {
     for (const Shape shape : {Shape::linear, Shape::rbf, Shape::laplacian}) {
         odd_rows<float>(shape);
         odd_rows<double>(shape);
-        state_survives<float>(shape);
-        state_survives<double>(shape);
+        for (bool sparse : {false, true}) {
+            classifies<float>(sparse, shape);
+            classifies<double>(sparse, shape);
+            is_aggressive<float>(sparse, shape);
+            is_aggressive<double>(sparse, shape);
+        }
     }
+    features_may_come_late<float>();
+    features_may_come_late<double>();
 }

@@ -1,0 +1,214 @@
+// What the C++ tests share: a check that says where it failed, streams of examples, a memory archive.
+//
+// A test is a program that returns 0: one file, no framework. Each is compiled with
+// AddressSanitizer and UndefinedBehaviorSanitizer and run once per instruction set.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <random>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+#include "onlinesvm/base/archive.hpp"
+#include "onlinesvm/base/kernel.hpp"
+#include "onlinesvm/base/row.hpp"
+
+#define CHECK(condition) \
+    ((condition) ? void(0) : onlinesvm::test::fail(__FILE__, __LINE__, #condition))
+
+namespace onlinesvm::test {
+
+[[noreturn]] inline void fail(const char* file, int line, const char* what) {
+    std::fprintf(stderr, "%s:%d: does not hold: %s\n", file, line, what);
+    std::exit(1);
+}
+
+inline bool close(double a, double b, double tolerance) {
+    return std::abs(a - b) <= tolerance * (1 + std::max(std::abs(a), std::abs(b)));
+}
+
+inline Kernel kernel(Shape shape, double offset = 0.0) {
+    Kernel k;
+    k.shape = shape;
+    k.gamma = 0.5;
+    k.coef0 = 1.0;
+    k.offset = offset;
+    return k;
+}
+
+// Rows of non-negative values, some of them zero, so that every kernel and both forms can hold them.
+template <class T>
+class Stream {
+  public:
+    Stream(std::size_t n, std::size_t width, std::size_t classes, bool sparse, unsigned seed = 1)
+        : width(width), sparse(sparse), values(n * width), counts(n), indices(n * width), y(n) {
+        std::mt19937 random(seed);
+        const auto draw = [&] { return double(random() % 1000) / 1000; };
+        for (std::size_t i = 0; i < n; ++i) {
+            y[i] = double(random() % classes);
+            for (std::size_t f = 0; f < width; ++f) {
+                const double v = draw() + (f % classes == std::size_t(y[i]) ? 0.6 : 0.0);
+                if (sparse && random() % 2 == 0) continue;
+                values[i * width + counts[i]] = T(v);
+                indices[i * width + counts[i]++] = std::int32_t(f);
+            }
+        }
+    }
+
+    std::size_t size() const { return y.size(); }
+    double label(std::size_t i) const { return y[i]; }
+    Row<T> operator[](std::size_t i) const {
+        return {&values[i * width], sparse ? &indices[i * width] : nullptr, counts[i], width};
+    }
+    std::vector<Row<T>> block(std::size_t first, std::size_t n) const {
+        std::vector<Row<T>> rows;
+        for (std::size_t i = first; i < std::min(first + n, size()); ++i)
+            rows.push_back((*this)[i]);
+        return rows;
+    }
+
+  private:
+    std::size_t width;
+    bool sparse;
+    std::vector<T> values;
+    std::vector<std::size_t> counts;
+    std::vector<std::int32_t> indices;
+    std::vector<double> y;
+};
+
+// One value of a row, whichever form it has.
+template <class T>
+double at(Row<T> x, std::size_t feature) {
+    if (!x.sparse()) return double(x.values[feature]);
+    for (std::size_t i = 0; i < x.size; ++i)
+        if (std::size_t(x.indices[i]) == feature) return double(x.values[i]);
+    return 0.0;
+}
+
+// The kernels by their definition, in float64.
+template <class T>
+double value(const Kernel& k, Row<T> a, Row<T> b) {
+    double dot = 0, squares = 0, sizes = 0, chi2 = 0;
+    for (std::size_t f = 0; f < std::max(a.width, b.width); ++f) {
+        const double u = at(a, f), v = at(b, f);
+        dot += u * v;
+        squares += (u - v) * (u - v);
+        sizes += std::abs(u - v);
+        if (u + v != 0) chi2 += (u - v) * (u - v) / (u + v);
+    }
+    switch (k.shape) {
+        case Shape::linear:
+            return dot + k.offset;
+        case Shape::poly:
+            return std::pow(k.gamma * dot + k.coef0, k.degree) + k.offset;
+        case Shape::rbf:
+            return std::exp(-k.gamma * squares) + k.offset;
+        case Shape::laplacian:
+            return std::exp(-k.gamma * sizes) + k.offset;
+        case Shape::chi2:
+            return std::exp(-k.gamma * chi2) + k.offset;
+        case Shape::function:
+            break;
+    }
+    fail(__FILE__, __LINE__, "a named kernel");
+}
+
+// A saved state in memory: the Sink and the Source of base/archive.hpp.
+class Memory {
+  public:
+    template <class V>
+    void array(const std::string& name, std::span<const V> values) {
+        entries[name] = std::vector<V>(values.begin(), values.end());
+    }
+    template <Number V>
+    void number(const std::string& name, V value) {
+        entries[name] = std::vector<V>{value};
+    }
+    template <class V>
+    std::span<const V> array(const std::string& name, std::type_identity<V>) const {
+        return std::get<std::vector<V>>(entries.at(name));
+    }
+    template <class V>
+    V number(const std::string& name, std::type_identity<V> type) const {
+        return array(name, type).front();
+    }
+    bool operator==(const Memory&) const = default;
+
+  private:
+    std::map<std::string,
+             std::variant<std::vector<double>, std::vector<float>, std::vector<std::int64_t>,
+                          std::vector<std::int32_t>, std::vector<std::uint8_t>>>
+        entries;
+};
+
+template <class Object>
+Memory saved(Object& object) {
+    Memory memory;
+    Save<Memory> save(memory);
+    object.state(save);
+    return memory;
+}
+template <class Object>
+void restore(Object& object, Memory& memory) {
+    Load<Memory> load(memory);
+    object.state(load);
+}
+
+// Learns rows [first, last), announced in blocks of `ahead` where that is not 0.
+template <class Algo, class T>
+void learn(Algo& algo, const Stream<T>& stream, std::size_t first, std::size_t last,
+           std::size_t ahead) {
+    for (std::size_t i = first; i < last; ++i) {
+        if (ahead > 0 && (i - first) % ahead == 0)
+            algo.expect(stream.block(i, std::min(ahead, last - i)));
+        algo.learn(stream[i], stream.label(i), 1.0, std::int64_t(i));
+    }
+    if (ahead > 0) algo.expect({});
+}
+
+template <class Algo, class T>
+std::vector<double> scores(const Algo& algo, const Stream<T>& stream) {
+    std::vector<double> out(stream.size() * algo.outputs());
+    algo.score_many(stream.block(0, stream.size()), out.data());
+    return out;
+}
+
+// The promises every algorithm makes: any chunking gives the same bits, and so does going on from a
+// saved state; what it reports about itself fits together.
+template <class Algo, class T>
+void keeps_promises(const typename Algo::Params& params, const Stream<T>& stream,
+                    std::size_t classes) {
+    const std::size_t half = stream.size() / 2;
+    Algo whole(params), pieces(params), stopped(params);
+    for (Algo* algo : {&whole, &pieces, &stopped}) algo->grow(classes);
+    learn(whole, stream, 0, stream.size(), 16);
+    learn(pieces, stream, 0, stream.size(), 0);
+    CHECK(saved(whole) == saved(pieces));
+
+    learn(stopped, stream, 0, half, 7);
+    Memory memory = saved(stopped);
+    Algo resumed(params);
+    resumed.grow(classes);
+    restore(resumed, memory);
+    learn(resumed, stream, half, stream.size(), 16);
+    CHECK(saved(whole) == saved(resumed));
+
+    CHECK(whole.outputs() == (classes > 2 ? classes : 1));
+    CHECK(whole.nbytes() > 0);
+    const std::vector<double> many = scores(whole, stream);
+    std::vector<double> one(whole.outputs());
+    for (std::size_t i = 0; i < stream.size(); ++i) {
+        whole.score(stream[i], one.data());
+        for (std::size_t o = 0; o < one.size(); ++o)
+            CHECK(close(one[o], many[i * one.size() + o], 1e-4));
+    }
+}
+
+}  // namespace onlinesvm::test

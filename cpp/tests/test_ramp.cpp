@@ -1,0 +1,106 @@
+// The ramp machines on small streams: dense and sparse, two classes and three, every query, with a
+// cache so small that rows come and go, forgetting, and unlearning.
+#include "check.hpp"
+#include "onlinesvm/exact/offline_ramp.hpp"
+#include "onlinesvm/exact/ramp.hpp"
+
+using namespace onlinesvm;
+using namespace onlinesvm::test;
+
+template <class T>
+typename Ramp<T>::Params params(Shape shape) {
+    typename Ramp<T>::Params p;
+    p.kernel = kernel(shape, 1.0);
+    p.C = 5;
+    return p;
+}
+
+template <class T>
+void stays_stationary(const Ramp<T>& model) {
+    CHECK(!model.capped());
+    CHECK(model.kkt_residual() < 0.1);  // steps that gain less than gain_tol are not taken
+    CHECK(std::isfinite(model.objective()));
+    const Support<T> support = model.support();
+    CHECK(support.coef.size() == support.ids.size() * model.outputs());
+}
+
+template <class T>
+void learns(bool sparse, std::size_t classes) {
+    const Stream<T> stream(90, 6, classes, sparse);
+    for (Shape shape : {Shape::linear, Shape::rbf, Shape::laplacian})
+        keeps_promises<Ramp<T>>(params<T>(shape), stream, classes);
+
+    auto p = params<T>(Shape::rbf);
+    for (const char* query : {"margin", "greedy"}) {
+        p.query = query;
+        keeps_promises<Ramp<T>>(p, stream, classes);
+    }
+    p.query = "all";
+    p.cache_bytes = 4096;
+    p.keep_non_support = 5;
+    keeps_promises<Ramp<T>>(p, stream, classes);
+}
+
+template <class T>
+void unlearns(bool sparse, std::size_t classes) {
+    const Stream<T> stream(90, 6, classes, sparse);
+    Ramp<T> model(params<T>(Shape::rbf));
+    model.grow(classes);
+    learn(model, stream, 0, stream.size(), 16);
+    stays_stationary(model);
+    std::vector<std::int64_t> ids;
+    for (std::int64_t id = 0; id < 90; id += 3) ids.push_back(id);
+    model.unlearn(ids);
+    stays_stationary(model);
+    CHECK(model.held() == 60);
+    for (std::int64_t id : model.support().ids) CHECK(id % 3 != 0);
+    ids.clear();
+    for (std::int64_t id = 0; id < 90; ++id)
+        if (id % 3 != 0) ids.push_back(id);
+    model.unlearn(ids);
+    for (double f : scores(model, stream)) CHECK(f == 0);
+}
+
+template <class T>
+void a_third_class_may_come_late() {
+    const Stream<T> stream(90, 6, 3, false);
+    Ramp<T> model(params<T>(Shape::rbf));
+    std::size_t known = 2;
+    for (std::size_t i = 0; i < stream.size(); ++i) {
+        if (stream.label(i) == 2 && i < 45) continue;
+        known = std::max(known, std::size_t(stream.label(i)) + 1);
+        model.grow(known);
+        model.learn(stream[i], stream.label(i), 1.0, std::int64_t(i));
+    }
+    CHECK(model.outputs() == 3);
+    stays_stationary(model);
+}
+
+template <class T>
+void learns_offline(bool sparse) {
+    const Stream<T> stream(120, 6, 3, sparse);
+    typename OfflineRamp<T>::Params p;
+    p.kernel = kernel(Shape::rbf, 1.0);
+    OfflineRamp<T> model(p);
+    model.grow(3);
+    for (std::size_t i = 0; i < stream.size(); ++i)
+        model.learn(stream[i], stream.label(i), 1.0, std::int64_t(i));
+    model.solve();
+    CHECK(model.kkt_residual() < 0.1);
+    CHECK(model.outer_rounds() > 0);
+}
+
+int main() {
+    for (bool sparse : {false, true}) {
+        for (std::size_t classes : {2, 3}) {
+            learns<float>(sparse, classes);
+            unlearns<float>(sparse, classes);
+            unlearns<double>(sparse, classes);
+        }
+        learns<double>(sparse, 3);
+        learns_offline<float>(sparse);
+        learns_offline<double>(sparse);
+    }
+    a_third_class_may_come_late<float>();
+    a_third_class_may_come_late<double>();
+}
