@@ -1,18 +1,19 @@
-// bind<Algo>(module, "Stem"): any class that follows the concept below becomes Stem32 and Stem64.
+// bind<Algo>(module, "Stem"): a class that follows this concept becomes Stem32 and Stem64.
 //
-//     struct Params { template <class F> void fields(F&& f); };       explicit Algo(Params);
-//     void learn(Row<T> x, double y, double weight, std::int64_t id); void grow(std::size_t
-//     classes); void score(Row<T> x, double* out) const;                        std::size_t
-//     outputs() const; template <class A> void state(A& a);                            std::size_t
-//     nbytes() const;
+//     struct Params { template <class F> void fields(F&& f); };
+//     explicit Algo(Params);
+//     void learn(Row<T> x, double y, double weight, std::int64_t id);
+//     void score(Row<T> x, double* out) const;
+//     std::size_t outputs() const;
+//     void grow(std::size_t classes);
+//     template <class A> void state(A& a);
+//     std::size_t nbytes() const;
 //
-// and, bound where present: expect, score_many, unlearn, holds, kkt_residual, objective, support,
-// n_support, weights, labels_used, and loaded (checks a state just read, rebuilds what derives from
-// it).
+// What else it has is bound where present: see bind_as. `loaded` checks a state just read and
+// rebuilds what derives from it; `expect` hears of the coming rows.
 #pragma once
 
 #include <mutex>
-#include <optional>
 #include <shared_mutex>
 #include <utility>
 
@@ -305,8 +306,7 @@ inline Dict to_dict(Weights weights) {
     return out;
 }
 
-// What Python's garbage collector has to know: which callable an instance holds, and how to drop
-// it.
+// For Python's garbage collector: which callable an instance holds, and how to drop it.
 template <class Model>
 struct Collected {
     static const UserKernel* kernel(PyObject* self) {
@@ -330,6 +330,9 @@ template <class Algo, class T>
 void bind_as(nb::module_& m, const std::string& name) {
     using Model = Shared<Algo, T>;
     using namespace nb::literals;
+    const auto reading = [](auto verb) {
+        return [verb](const Model& self) { return self.read(verb); };
+    };
     nb::class_<Model> model(m, name.c_str(), nb::type_slots(Collected<Model>::slots));
     model.def(nb::init<const Dict&>(), "params"_a)
         .def("learn_dense", &Model::learn_dense, "X"_a, "y"_a, "w"_a, "ids"_a)
@@ -352,13 +355,8 @@ void bind_as(nb::module_& m, const std::string& name) {
                 self.write([&](Algo& algo) { algo.grow(classes); });
             },
             "classes"_a)
-        .def_prop_ro("outputs",
-                     [](const Model& self) {
-                         return self.read([](const Algo& algo) { return algo.outputs(); });
-                     })
-        .def_prop_ro("nbytes", [](const Model& self) {
-            return self.read([](const Algo& algo) { return algo.nbytes(); });
-        });
+        .def_prop_ro("outputs", reading([](const Algo& algo) { return algo.outputs(); }))
+        .def_prop_ro("nbytes", reading([](const Algo& algo) { return algo.nbytes(); }));
 
     if constexpr (requires(Algo& algo, std::span<const std::int64_t> ids) { algo.unlearn(ids); })
         model.def(
@@ -378,13 +376,9 @@ void bind_as(nb::module_& m, const std::string& name) {
             },
             "ids"_a, "Whether any of these ids belongs to an example in the model.");
     if constexpr (requires(const Algo& algo) { algo.kkt_residual(); })
-        model.def("kkt_residual", [](const Model& self) {
-            return self.read([](const Algo& algo) { return algo.kkt_residual(); });
-        });
+        model.def("kkt_residual", reading([](const Algo& algo) { return algo.kkt_residual(); }));
     if constexpr (requires(const Algo& algo) { algo.objective(); })
-        model.def("objective", [](const Model& self) {
-            return self.read([](const Algo& algo) { return algo.objective(); });
-        });
+        model.def("objective", reading([](const Algo& algo) { return algo.objective(); }));
     if constexpr (requires(const Algo& algo) { algo.support(); })
         model.def("support", [](const Model& self) {
             auto [support, outputs] = self.read(
@@ -398,36 +392,17 @@ void bind_as(nb::module_& m, const std::string& name) {
     if constexpr (requires(Algo& algo) { algo.solve(); })
         model.def("solve", [](Model& self) { self.write([](Algo& algo) { algo.solve(); }); });
     if constexpr (requires(const Algo& algo) { algo.capped(); })
-        model.def_prop_ro("capped", [](const Model& self) {
-            return self.read([](const Algo& algo) { return algo.capped(); });
-        });
+        model.def_prop_ro("capped", reading([](const Algo& algo) { return algo.capped(); }));
     if constexpr (requires(const Algo& algo) { algo.held(); })
-        model.def_prop_ro("held", [](const Model& self) {
-            return self.read([](const Algo& algo) { return algo.held(); });
-        });
+        model.def_prop_ro("held", reading([](const Algo& algo) { return algo.held(); }));
     if constexpr (requires(const Algo& algo) { algo.outer_rounds(); })
-        model.def_prop_ro("outer_rounds", [](const Model& self) {
-            return self.read([](const Algo& algo) { return algo.outer_rounds(); });
-        });
-    if constexpr (requires(const Algo& algo) { algo.holds(std::int64_t{}); })
-        model.def(
-            "holds",
-            [](const Model& self, const Vector<std::int64_t>& ids) {
-                std::vector<std::uint8_t> held(ids.shape(0));
-                self.read([&, asked = view(ids)](const Algo& algo) {
-                    for (std::size_t i = 0; i < asked.size(); ++i) held[i] = algo.holds(asked[i]);
-                });
-                return to_numpy(std::move(held));
-            },
-            "ids"_a);
+        model.def_prop_ro("outer_rounds",
+                          reading([](const Algo& algo) { return algo.outer_rounds(); }));
     if constexpr (requires(const Algo& algo) { algo.n_support(); })
-        model.def_prop_ro("n_support", [](const Model& self) {
-            return self.read([](const Algo& algo) { return algo.n_support(); });
-        });
+        model.def_prop_ro("n_support", reading([](const Algo& algo) { return algo.n_support(); }));
     if constexpr (requires(const Algo& algo) { algo.labels_used(); })
-        model.def_prop_ro("labels_used", [](const Model& self) {
-            return self.read([](const Algo& algo) { return algo.labels_used(); });
-        });
+        model.def_prop_ro("labels_used",
+                          reading([](const Algo& algo) { return algo.labels_used(); }));
 }
 
 template <template <class> class Algo>

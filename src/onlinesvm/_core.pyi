@@ -1,6 +1,6 @@
 """The compiled core of onlinesvm."""
 
-from typing import Annotated, Any, overload
+from typing import Annotated, Any
 
 import numpy
 from numpy.typing import NDArray
@@ -42,13 +42,6 @@ class Ramp32:
     def nbytes(self) -> int: ...
 
     def unlearn(self, ids: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
-
-    @overload
-    def holds(self, ids: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> bool:
-        """Whether any of these ids belongs to an example in the model."""
-
-    @overload
-    def holds(self, ids: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]: ...
 
     def kkt_residual(self) -> float: ...
 
@@ -101,13 +94,6 @@ class Ramp64:
     def nbytes(self) -> int: ...
 
     def unlearn(self, ids: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
-
-    @overload
-    def holds(self, ids: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> bool:
-        """Whether any of these ids belongs to an example in the model."""
-
-    @overload
-    def holds(self, ids: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]: ...
 
     def kkt_residual(self) -> float: ...
 

@@ -24,8 +24,7 @@
 
 namespace onlinesvm {
 
-// How one example is judged: its loss, and which outputs would have to move, which way, to lower
-// it.
+// How one example is judged: its loss, and which outputs would have to move, and which way.
 struct Verdict {
     double loss;
     std::array<Change, 2> moves;
