@@ -6,7 +6,8 @@ namespace {
 
 using onlinesvm::isa::BoxView;
 using onlinesvm::isa::Form;
-using onlinesvm::isa::Pick;
+using onlinesvm::isa::kPicks;
+using onlinesvm::isa::Picks;
 using onlinesvm::isa::Shape;
 using std::size_t;
 
@@ -286,53 +287,88 @@ void subtract(double* h, const T* const* rows, const double* delta, size_t n_row
     for (; r < n_rows; ++r) subtract_few<T, 1>(h, rows + r, delta + r, first, last);
 }
 
-template <class T>
-Pick step(const BoxView& box, const T* row, double delta, size_t n) {
-    Vec64 best = Vec64{}, where = Vec64{}, kkt = Vec64{};
-    Vec64 index;
+inline void offer(Picks& picks, size_t index, double gain) {
+    if (!(gain > 0)) return;
+    size_t at = picks.n < kPicks ? picks.n++ : kPicks;  // insertion, best first, ties by index
+    for (; at > 0; --at) {
+        const double above = picks.gain[at - 1];
+        if (above > gain || (above == gain && picks.index[at - 1] < index)) break;
+        if (at < kPicks) {
+            picks.gain[at] = above;
+            picks.index[at] = picks.index[at - 1];
+        }
+    }
+    if (at < kPicks) {
+        picks.gain[at] = gain;
+        picks.index[at] = index;
+    }
+}
+
+template <class T, size_t R, bool Uniform>
+inline Picks step_as(const BoxView& box, const T* const* rows, const double* delta, size_t n) {
+    Vec64 best = Vec64{}, where = Vec64{}, index;
     for (size_t j = 0; j < M; ++j) index[j] = double(j);
+    const Vec64 k0 = Vec64{} + (n ? box.k[0] * 0.5 : 0.0),
+                k0_inv = Vec64{} + (n ? box.k_inv[0] : 0.0);
     size_t i = 0;
     for (; i + M <= n; i += M, index += double(M)) {
         Vec64 h = load(box.h + i);
-        if (row) {
-            h -= widen(row + i) * delta;
-            store(box.h + i, h);
-        }
-        const Vec64 s = load(box.s + i), lo = load(box.lo + i), hi = load(box.hi + i);
-        Vec64 to = s + h * load(box.k_inv + i);
-        to = to < lo ? lo : to;
-        to = to > hi ? hi : to;
-        const Vec64 d = to - s;
-        const Vec64 gain = d * (h - d * load(box.k + i) * 0.5);
+        for (size_t r = 0; r < R; ++r) h -= widen(rows[r] + i) * delta[r];
+        if constexpr (R > 0) store(box.h + i, h);
+        const Vec64 fall = load(box.fall + i), rise = load(box.rise + i);
+        Vec64 d = h * (Uniform ? k0_inv : load(box.k_inv + i));
+        d = d < fall ? fall : d;
+        d = d > rise ? rise : d;
+        const Vec64 gain = d * (h - d * (Uniform ? k0 : load(box.k + i) * 0.5));
         const auto better = gain > best;
         best = better ? gain : best;
         where = better ? index : where;
-        const Vec64 size = h < 0 ? -h : h;
-        const Vec64 violation = d != 0 ? size : Vec64{};
-        kkt = violation > kkt ? violation : kkt;
     }
-    Pick pick{0, 0.0, 0.0};
-    for (size_t j = 0; j < M; ++j) {
-        if (best[j] > pick.gain ||
-            (best[j] == pick.gain && best[j] > 0 && size_t(where[j]) < pick.index)) {
-            pick.gain = best[j];
-            pick.index = size_t(where[j]);
-        }
-        if (kkt[j] > pick.kkt) pick.kkt = kkt[j];
-    }
+    Picks picks;
+    for (size_t j = 0; j < M; ++j) offer(picks, size_t(where[j]), best[j]);
     for (; i < n; ++i) {
         double h = box.h[i];
-        if (row) box.h[i] = h = h - double(row[i]) * delta;
-        double to = box.s[i] + h * box.k_inv[i];
-        to = to < box.lo[i] ? box.lo[i] : to;
-        to = to > box.hi[i] ? box.hi[i] : to;
-        const double d = to - box.s[i];
-        const double gain = d * (h - d * box.k[i] * 0.5);
-        if (gain > pick.gain) pick = {i, gain, pick.kkt};
-        const double violation = d != 0 ? (h < 0 ? -h : h) : 0.0;
-        if (violation > pick.kkt) pick.kkt = violation;
+        for (size_t r = 0; r < R; ++r) h -= double(rows[r][i]) * delta[r];
+        box.h[i] = h;
+        double d = h * box.k_inv[i];
+        d = d < box.fall[i] ? box.fall[i] : d;
+        d = d > box.rise[i] ? box.rise[i] : d;
+        offer(picks, i, d * (h - d * (box.k[i] * 0.5)));
     }
-    return pick;
+    return picks;
+}
+
+template <class T, bool Uniform>
+inline Picks step_of(const BoxView& box, const T* const* rows, const double* delta, size_t n_rows,
+                     size_t n) {
+    switch (n_rows) {
+        case 0:
+            return step_as<T, 0, Uniform>(box, rows, delta, n);
+        case 1:
+            return step_as<T, 1, Uniform>(box, rows, delta, n);
+        case 2:
+            return step_as<T, 2, Uniform>(box, rows, delta, n);
+        case 3:
+            return step_as<T, 3, Uniform>(box, rows, delta, n);
+        default:
+            return step_as<T, 4, Uniform>(box, rows, delta, n);
+    }
+}
+
+template <class T>
+Picks step(const BoxView& box, const T* const* rows, const double* delta, size_t n_rows, size_t n) {
+    return box.uniform ? step_of<T, true>(box, rows, delta, n_rows, n)
+                       : step_of<T, false>(box, rows, delta, n_rows, n);
+}
+
+double violation(const BoxView& box, size_t n) {
+    double worst = 0;
+    for (size_t i = 0; i < n; ++i) {
+        const double h = box.h[i];
+        const double size = h < 0 ? (box.fall[i] < 0 ? -h : 0.0) : (box.rise[i] > 0 ? h : 0.0);
+        worst = size > worst ? size : worst;
+    }
+    return worst;
 }
 
 template <class T>
@@ -368,8 +404,8 @@ double read(const char* bytes, size_t n) {
 }
 
 template <class T>
-constexpr onlinesvm::isa::Table<T> kTable = {rows<T>,     finish<T>, dot<T>,       axpy<T>,
-                                             subtract<T>, step<T>,   all_finite<T>};
+constexpr onlinesvm::isa::Table<T> kTable = {rows<T>,     finish<T>, dot<T>,    axpy<T>,
+                                             subtract<T>, step<T>,   violation, all_finite<T>};
 constexpr onlinesvm::isa::DenseTable kDense = {symv, rank_one, read};
 
 }  // namespace

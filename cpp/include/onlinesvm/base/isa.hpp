@@ -24,18 +24,22 @@ struct Shape {
     T gamma, coef0, offset;
 };
 
-// What one pass over the members says about the next one-variable step.
-struct Pick {
-    std::size_t index;  // the member whose step gains most
-    double gain;        // g d - K d^2 / 2 of that step
-    double kkt;         // largest violation seen
+// Members whose one-variable steps gain most, gain = h d - K d^2 / 2: the best first, then the best
+// of other lanes, which come for free.
+inline constexpr std::size_t kPicks = 4;
+struct Picks {
+    std::size_t n = 0;
+    std::size_t index[kPicks] = {};
+    double gain[kPicks] = {};
 };
 
-// The state of a box-constrained dual, in signed form: s = y alpha, h = y g = y - f.
+// A box-constrained dual as its steps see it, in signed form: h = y g = y - f, and how far each
+// coefficient may fall and rise.
 struct BoxView {
-    double *s, *h;
-    const double *lo, *hi;
-    const double *k, *k_inv;  // kernel diagonal and its inverse
+    double* h;
+    const double *fall, *rise;  // lo - s <= 0, hi - s >= 0
+    const double *k, *k_inv;    // kernel diagonal and its inverse
+    bool uniform;               // the diagonal is k[0] everywhere
 };
 
 template <class T>
@@ -51,8 +55,11 @@ struct Table {
     // h -= sum_j delta[j] rows[j] over [first, last), any number of rows.
     void (*subtract)(double* h, const T* const* rows, const double* delta, std::size_t n_rows,
                      std::size_t first, std::size_t last);
-    // h -= delta row over [0, n), then the best next step; row may be null (pick only).
-    Pick (*step)(const BoxView&, const T* row, double delta, std::size_t n);
+    // h -= sum_j delta[j] rows[j] over [0, n), at most kPicks rows, then the best next steps.
+    Picks (*step)(const BoxView&, const T* const* rows, const double* delta, std::size_t n_rows,
+                  std::size_t n);
+    // The largest |h| among those whose step is not zero.
+    double (*violation)(const BoxView&, std::size_t n);
     bool (*all_finite)(const T* x, std::size_t n);
 };
 

@@ -2,13 +2,15 @@
 // in bytes, extended as examples arrive, permuted as they move.
 //
 // Slots are kept in three runs, so that every loop over "those that matter" is contiguous:
-//     [0, hot)       may move in the next step
-//     [hot, active)  support vectors firmly at a bound: they count in f, but do not move
-//     [active, size) no support vectors: they do not count in f
+//     [0, resting)       support vectors firmly at a bound: they count in f, but do not move
+//     [resting, active)  hot: may move in the next step
+//     [active, size)     no support vectors: they do not count in f
+// Any change of run is one swap of slots.
 // Cached values never change results: a value recomputed has the same bits.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -71,12 +73,19 @@ class Rows {
         : store_(kernel), coming_(kernel), budget_(cache_bytes) {}
 
     std::size_t size() const { return store_.size(); }
-    std::size_t hot() const { return hot_; }
+    std::size_t resting() const { return resting_; }
     std::size_t active() const { return active_; }
+    std::size_t hot() const { return active_ - resting_; }
+    bool is_hot(Slot j) const { return resting_ <= j && j < active_; }
     const Store<T>& store() const { return store_; }
     std::int64_t id(Slot j) const { return ids_[j]; }
     const double* diagonal() const { return k_.data(); }
     const double* diagonal_inverse() const { return k_inv_.data(); }
+
+    bool uniform() const {  // k(x, x) is the same for all x
+        const Shape shape = store_.kernel().shape;
+        return shape == Shape::rbf || shape == Shape::laplacian || shape == Shape::chi2;
+    }
 
     bool holds(std::int64_t id) const { return slot_of_.contains(id); }
     Slot slot(std::int64_t id) const {
@@ -95,23 +104,31 @@ class Rows {
 
     // Kernel rows of the next examples, all at once: one trip through the store instead of one
     // each.
+    // Where most of them will move, their rows over the whole store are cheapest now, too.
     void expect(std::span<const Row<T>> xs) {
         forget_expected();
         if (active_ == 0 || xs.empty()) return;
-        for (const Row<T>& x : xs) coming_.push(x);
-        expected_.resize(xs.size());
+        const std::size_t upto = movers_ > 0.3 ? size() : active_;
         std::vector<T*> out;
-        for (auto& row : expected_) {
-            row.reserve(active_);
-            row.known = active_;
-            out.push_back(row.data());
+        for (const Row<T>& x : xs) {
+            coming_.push(x);
+            expected_.push_back(blank());
+            expected_.back().reserve(upto);
+            expected_.back().known = upto;
+            out.push_back(expected_.back().data());
         }
-        store_.rows(xs, 0, active_, out.data());
+        store_.rows(xs, 0, upto, out.data());
     }
     void forget_expected() {
         while (coming_.size() > 0) coming_.pop();
+        while (next_expected_ < expected_.size()) recycle(std::move(expected_[next_expected_++]));
         expected_.clear();
         next_expected_ = 0;
+    }
+    // A row nobody needs: its memory serves the next one.
+    void recycle(KernelRow<T> row) {
+        movers_ *= kMemory;
+        if (spare_.size() < 32) spare_.push_back(std::move(row));
     }
 
     // The kernel row of an example about to be learned, valid over the active slots.
@@ -125,7 +142,7 @@ class Rows {
     }
     // The kernel row of any example, valid over the active slots.
     KernelRow<T> row_of(Row<T> x) {
-        KernelRow<T> row;
+        KernelRow<T> row = blank();
         row.reserve(active_ + 1);
         complete(row, x, active_);
         return row;
@@ -167,22 +184,27 @@ class Rows {
     // -------------
 
     Slot promote(Slot j) {  // to hot
-        if (j < hot_) return j;
+        if (is_hot(j)) return j;
         row(j, active_);  // its row tells the others their values for it
-        if (j >= active_) {
+        if (j < resting_) {
+            swap(j, --resting_);
+            j = resting_;
+        } else {
             swap(j, active_);
             j = active_++;
         }
-        swap(j, hot_);
-        for (Follower* f : followers_) f->slot_promoted(hot_);
-        return hot_++;
+        for (Follower* f : followers_) f->slot_promoted(j);
+        return j;
     }
-    Slot rest(Slot j) {  // a hot support vector to firmly at its bound
-        swap(j, --hot_);
-        return hot_;
+    Slot rest(Slot j) {  // a hot support vector settles at its bound
+        swap(j, resting_);
+        return resting_++;
     }
     Slot demote(Slot j) {  // out of f
-        if (j < hot_) j = rest(j);
+        if (j < resting_) {
+            swap(j, --resting_);
+            j = resting_;
+        }
         swap(j, --active_);
         drop_row(active_);
         return active_;
@@ -196,14 +218,40 @@ class Rows {
         KernelRow<T>& r = cache_[j];
         r.used = ++clock_;
         if (r.known < upto || r.empty()) {
-            bytes_ += r.reserve(upto);
+            reserve(r, upto);
             complete(r, store_.get(j, scratch_), upto);
             if (bytes_ > budget_) evict();
         }
         return r.data();
     }
+    // The same for at most eight slots: those that must catch up do it together where they can.
+    void rows(std::span<const Slot> slots, std::size_t upto, const T** out) {
+        std::array<Slot, 8> late;
+        std::size_t n_late = 0, from = upto, known = 0;
+        for (Slot j : slots)
+            if (cache_[j].known < upto) {
+                late[n_late++] = j;
+                from = std::min(from, cache_[j].known);
+                known += cache_[j].known;
+            }
+        // Together costs about a third per value, but begins where the last one is.
+        if (n_late > 1 && 2 * (n_late * upto - known) > n_late * (upto - from)) {
+            std::array<Row<T>, 8> xs;
+            std::array<T*, 8> targets;
+            for (std::size_t i = 0; i < n_late; ++i) {
+                KernelRow<T>& r = cache_[late[i]];
+                reserve(r, upto);
+                xs[i] = store_.get(late[i], several_[i]);
+                targets[i] = r.data();
+                r.known = upto;
+            }
+            store_.rows(std::span<const Row<T>>(xs.data(), n_late), from, upto, targets.data());
+        }
+        for (std::size_t i = 0; i < slots.size(); ++i) out[i] = row(slots[i], upto);
+    }
     // Gives a slot the row that was computed when it arrived.
     void keep(Slot j, KernelRow<T> row) {
+        movers_ = movers_ * kMemory + (1 - kMemory);
         drop_row(j);
         row.used = ++clock_;
         bytes_ += row.nbytes();
@@ -224,15 +272,15 @@ class Rows {
     void state(A& a) {
         a("examples", store_);
         a("ids", ids_);
-        std::int64_t hot = std::int64_t(hot_), active = std::int64_t(active_);
-        a("hot", hot);
+        std::int64_t resting = std::int64_t(resting_), active = std::int64_t(active_);
+        a("resting", resting);
         a("active", active);
         if constexpr (A::loading) {
             forget_expected();
-            if (ids_.size() != store_.size() || hot < 0 || hot > active ||
+            if (ids_.size() != store_.size() || resting < 0 || resting > active ||
                 active > std::int64_t(store_.size()))
                 throw std::invalid_argument("state: slots do not fit the examples");
-            hot_ = std::size_t(hot);
+            resting_ = std::size_t(resting);
             active_ = std::size_t(active);
             cache_.clear();
             cache_.resize(size());
@@ -251,8 +299,14 @@ class Rows {
     }
 
   private:
+    static constexpr double kMemory = 0.99;     // of the share of examples that moved something
     static constexpr std::size_t kPinned = 16;  // rows in use at one time are never evicted
 
+    // Rows grow with the store: room for the whole of it, and some, saves most of the moves.
+    void reserve(KernelRow<T>& r, std::size_t upto) {
+        if (upto > active_) upto = size() + size() / 8;
+        bytes_ += r.reserve(upto);
+    }
     void complete(KernelRow<T>& r, Row<T> x, std::size_t upto) {
         if (r.known >= upto) return;
         r.reserve(upto);
@@ -318,6 +372,14 @@ class Rows {
         }
     }
 
+    KernelRow<T> blank() {
+        if (spare_.empty()) return {};
+        KernelRow<T> row = std::move(spare_.back());
+        spare_.pop_back();
+        row.known = 0;
+        return row;
+    }
+
     void drop_row(Slot j) {
         bytes_ -= cache_[j].nbytes();
         cache_[j] = KernelRow<T>();
@@ -340,14 +402,17 @@ class Rows {
     Store<T> coming_;  // examples announced by expect()
     std::vector<KernelRow<T>> expected_;
     std::size_t next_expected_ = 0;
+    std::vector<KernelRow<T>> spare_;
+    double movers_ = 0;  // recent share of examples that moved something
     std::vector<double> k_, k_inv_;
     std::vector<std::int64_t> ids_;
     std::unordered_map<std::int64_t, Slot> slot_of_;
     std::vector<KernelRow<T>> cache_;
     std::vector<Follower*> followers_;
-    std::size_t hot_ = 0, active_ = 0, budget_, bytes_ = 0;
+    std::size_t resting_ = 0, active_ = 0, budget_, bytes_ = 0;
     std::uint64_t clock_ = 0;
     typename Store<T>::Scratch scratch_;
+    std::array<typename Store<T>::Scratch, 8> several_;
     std::vector<T> short_;
 };
 

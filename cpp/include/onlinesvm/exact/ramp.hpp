@@ -96,6 +96,8 @@ class Ramp : public RampModel<T> {
             for (auto& box : boxes_)
                 if (box->violates(rows_->slot(id))) settle(*box);
             relax();
+        } else {
+            rows_->recycle(std::move(row));
         }
         trim();
     }
@@ -120,7 +122,7 @@ class Ramp : public RampModel<T> {
                     farthest = j, distance = nearest;
             }
             if (idle <= keep_non_support_) return;
-            if (farthest < rows_->hot())
+            if (rows_->is_hot(farthest))
                 for (auto& box : boxes_) box->sync(true);
             rows_->remove(farthest);
         }

@@ -201,18 +201,17 @@ class RampModel {
     void relax() {
         if (std::int64_t(rows_->hot()) <= hot_limit_) return;
         for (auto& box : boxes_) box->sync(true);
-        for (Slot j = rows_->hot(); j-- > 0;) {
-            bool firm = true, supports = false;
-            for (auto& box : boxes_) {
-                firm = firm && box->firm(j);
-                supports = supports || box->coefficient(j) != 0;
-            }
-            if (!firm) continue;
-            if (supports)
-                rows_->rest(j);
-            else
-                rows_->demote(j);
-        }
+        const auto firm = [&](Slot j) {
+            return std::all_of(boxes_.begin(), boxes_.end(), [&](auto& b) { return b->firm(j); });
+        };
+        const auto supports = [&](Slot j) {
+            return std::any_of(boxes_.begin(), boxes_.end(),
+                               [&](auto& b) { return b->coefficient(j) != 0; });
+        };
+        for (Slot j = rows_->resting(); j < rows_->active(); ++j)
+            if (supports(j) && firm(j)) rows_->rest(j);
+        for (Slot j = rows_->active(); j-- > rows_->resting();)
+            if (!supports(j) && firm(j)) rows_->demote(j);
         hot_limit_ = std::max(kHot, std::int64_t(kGrowth * double(rows_->hot())));
     }
 

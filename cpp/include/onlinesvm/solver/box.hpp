@@ -10,6 +10,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -44,7 +45,8 @@ class Box final : public Follower {
     void learn(Slot j, double y, double c, double f) {
         y_[j] = y;
         h_[j] = y - f;
-        s_[j] = synced_[j] = 0;
+        synced_[j] = 0;
+        s_[j] = 0;
         set_box(j, c);
     }
     // Changes a member's bound; 0 takes its weight away (unlearns it). Returns its slot afterwards.
@@ -92,15 +94,15 @@ class Box final : public Follower {
     // Cold members hear of the moves since the last sync. Moves too small to matter wait, unless
     // told.
     void sync(bool every_move = false) {
-        const std::size_t hot = rows_.hot(), n = rows_.size();
-        const double ignore = every_move ? 0 : 0.01 * tol_.kkt / double(hot + 1);
+        const double ignore = every_move ? 0 : 0.1 * tol_.kkt / double(rows_.hot() + 1);
         batch_.clear();
-        for (Slot i = 0; i < hot; ++i)
+        for (Slot i = rows_.resting(); i < rows_.active(); ++i)
             if (std::abs(s_[i] - synced_[i]) * rows_.diagonal()[i] > ignore) {
                 batch_.push_back({i, s_[i] - synced_[i]});
                 synced_[i] = s_[i];
             }
-        subtract(batch_, hot, n);
+        subtract(batch_, 0, rows_.resting());
+        subtract(batch_, rows_.active(), rows_.size());
     }
 
     // h afresh from the definition: stops the drift of incremental updates.
@@ -120,11 +122,11 @@ class Box final : public Follower {
     // -----------------------------------------------------------------------------------
 
     void slot_pushed() override {
-        for (auto* v : {&s_, &h_, &lo_, &hi_, &y_, &synced_}) v->push_back(0);
+        for (auto* v : arrays()) v->push_back(0);
         place_.push_back(kNowhere);
     }
     void slots_swapped(Slot a, Slot b) override {
-        for (auto* v : {&s_, &h_, &lo_, &hi_, &y_, &synced_}) std::swap((*v)[a], (*v)[b]);
+        for (auto* v : arrays()) std::swap((*v)[a], (*v)[b]);
         std::swap(place_[a], place_[b]);
         for (Slot j : {a, b})
             if (place_[j] != kNowhere) free_[place_[j]] = j;
@@ -132,7 +134,7 @@ class Box final : public Follower {
     void slot_promoted(Slot j) override { h_[j] = y_[j] - f(rows_.row(j, rows_.active())); }
     void slot_popped() override {
         if (place_.back() != kNowhere) forget_free(place_.back());
-        for (auto* v : {&s_, &h_, &lo_, &hi_, &y_, &synced_}) v->pop_back();
+        for (auto* v : arrays()) v->pop_back();
         place_.pop_back();
     }
 
@@ -143,6 +145,7 @@ class Box final : public Follower {
         for (auto* v : {&s_, &h_, &lo_, &hi_, &y_, &synced_})
             for (double& x : *v) x = 0.0 - x;
         place_ = other.place_, free_ = other.free_, inverse_ = other.inverse_;
+        for (Slot j = 0; j < s_.size(); ++j) set(j, s_[j]);
     }
 
     template <class A>
@@ -162,6 +165,9 @@ class Box final : public Follower {
                     throw std::invalid_argument("state: a solver array does not fit the examples");
             if (free.size() != inverse_.size())
                 throw std::invalid_argument("state: the inverse does not fit the free set");
+            fall_.resize(rows_.size());
+            rise_.resize(rows_.size());
+            for (Slot j = 0; j < s_.size(); ++j) set(j, s_[j]);
             place_.assign(rows_.size(), kNowhere);
             free_.clear();
             for (std::int64_t j : free) {
@@ -173,10 +179,14 @@ class Box final : public Follower {
         }
     }
     std::size_t nbytes() const {
-        return s_.capacity() * (6 * sizeof(double) + 4) + inverse_.nbytes();
+        return s_.capacity() * (8 * sizeof(double) + 4) + inverse_.nbytes();
     }
 
   private:
+    std::array<Aligned<double>*, 8> arrays() {
+        return {&s_, &h_, &lo_, &hi_, &y_, &synced_, &fall_, &rise_};
+    }
+
     struct Move {
         Slot slot;
         double delta;
@@ -188,14 +198,25 @@ class Box final : public Follower {
     // Below this share of its own kernel value a member counts as a combination of the others.
     static constexpr double kDependent = sizeof(T) == 4 ? 1e-5 : 1e-10;
 
-    isa::BoxView view() {
-        return {s_.data(),  h_.data(),        lo_.data(),
-                hi_.data(), rows_.diagonal(), rows_.diagonal_inverse()};
+    isa::BoxView hot_view() {
+        const std::size_t from = rows_.resting();
+        return {.h = h_.data() + from,
+                .fall = fall_.data() + from,
+                .rise = rise_.data() + from,
+                .k = rows_.diagonal() + from,
+                .k_inv = rows_.diagonal_inverse() + from,
+                .uniform = rows_.uniform()};
     }
     void set_box(Slot j, double c) {
         const double edge = y_[j] * c;
         lo_[j] = std::min(0.0, edge);
         hi_[j] = std::max(0.0, edge);
+        set(j, s_[j]);
+    }
+    void set(Slot j, double s) {
+        s_[j] = s;
+        fall_[j] = lo_[j] - s;
+        rise_[j] = hi_[j] - s;
     }
     double snapped(Slot j, double s) const {
         const double near = kSnap * (hi_[j] - lo_[j]);
@@ -213,28 +234,31 @@ class Box final : public Follower {
     }
     // h -= sum delta_i K_i over [first, last), eight rows at a time.
     void subtract(const std::vector<Move>& moves, Slot first, Slot last) {
+        if (first >= last) return;
         const T* rows[8];
         double deltas[8];
         for (std::size_t i = 0; i < moves.size();) {
             std::size_t m = 0;
+            Slot slots[8];
             for (; m < 8 && i < moves.size(); ++m, ++i) {
-                rows[m] = rows_.row(moves[i].slot, last);
+                slots[m] = moves[i].slot;
                 deltas[m] = moves[i].delta;
             }
+            rows_.rows(std::span(slots, m), last, rows);
             isa::table<T>().subtract(h_.data(), rows, deltas, m, first, last);
         }
     }
     // One member moves by d; the hot ones hear of it at once.
     void move(Slot j, double d) {
         batch_.assign(1, {j, d});
-        subtract(batch_, 0, rows_.hot());
-        s_[j] += d;
+        subtract(batch_, rows_.resting(), rows_.active());
+        set(j, s_[j] + d);
     }
 
     bool promote_violators() {
         std::vector<std::pair<double, std::int64_t>> found;
-        for (Slot j = rows_.hot(); j < rows_.size(); ++j)
-            if (violates(j)) found.push_back({-gain_of(j), rows_.id(j)});
+        for (Slot j = 0; j < rows_.size(); ++j)
+            if (!rows_.is_hot(j) && violates(j)) found.push_back({-gain_of(j), rows_.id(j)});
         if (found.empty()) return false;
         const std::size_t most = std::max<std::size_t>(64, rows_.hot() / 2);
         if (found.size() > most) {
@@ -247,34 +271,73 @@ class Box final : public Follower {
 
     // Optimal over the hot members.
     void settle() {
-        const std::size_t hot = rows_.hot();
+        const std::size_t first = rows_.resting(), hot = rows_.hot();
         const auto& loops = isa::table<T>();
+        const T* rows[isa::kPicks];
+        double delta[isa::kPicks];
         std::size_t since = 0, patience = kLook;
         std::int64_t left = kSteps;
         double slack = 1;
-        isa::Pick pick = loops.step(view(), nullptr, 0, hot);
-        while (pick.kkt > tol_.kkt && pick.gain > tol_.gain) {
-            if (since >= patience) {
-                const double wait = slack * newton_cost();
-                if (double(since) >= wait) {
-                    if (!newton(pick.index)) slack *= 2;
-                    since = 0;
-                    patience = kLook;
-                    pick = loops.step(view(), nullptr, 0, hot);
-                    continue;
-                }
-                patience = wait < 1e9 ? std::size_t(wait) + 1 : std::size_t(1e9);
-            }
-            const Slot i = pick.index;
-            const double to = snapped(i, s_[i] + step_of(i)), d = to - s_[i];
-            s_[i] = to;
-            pick = loops.step(view(), rows_.row(i, hot), d, hot);
-            ++since;
+        isa::Picks picks = loops.step(hot_view(), rows, delta, 0, hot);
+        while (picks.gain[0] > tol_.gain || press()) {
             if (--left < 0) {
                 capped_ = true;
                 return;
             }
+            if (picks.gain[0] <= tol_.gain) {
+                picks = loops.step(hot_view(), rows, delta, 0, hot);
+                continue;
+            }
+            // Somebody violates by more than tol if the chosen one does; else look at everybody.
+            if (std::abs(h_[first + picks.index[0]]) <= tol_.kkt &&
+                loops.violation(hot_view(), hot) <= tol_.kkt)
+                break;
+            if (since >= patience) {
+                const double wait = slack * newton_cost();
+                if (double(since) >= wait) {
+                    if (!newton(first + picks.index[0])) slack *= 2;
+                    since = 0;
+                    patience = kLook;
+                    picks = loops.step(hot_view(), rows, delta, 0, hot);
+                    continue;
+                }
+                patience = wait < 1e9 ? std::size_t(wait) + 1 : std::size_t(1e9);
+            }
+            std::size_t n = 0;
+            for (std::size_t p = 0; p < picks.n; ++p)
+                if (step(first + picks.index[p], p == 0 ? 0 : 0.1 * picks.gain[0], rows, delta, n))
+                    ++n;
+            picks = loops.step(hot_view(), rows, delta, n, hot);
+            since += n;
         }
+    }
+    // A member a hair from its bound and pulled towards it gains too little to be picked, yet
+    // violates its condition by much: such members are put onto their bounds together. False if
+    // there were none.
+    bool press() {
+        moved_.clear();
+        for (Slot j = rows_.resting(); j < rows_.active(); ++j) {
+            const double room = h_[j] > 0 ? rise_[j] : fall_[j];
+            if (std::abs(h_[j]) <= 10 * tol_.kkt || room == 0) continue;
+            if (std::abs(room) * rows_.diagonal()[j] <= 0.1 * std::abs(h_[j]))
+                moved_.push_back({j, room});
+        }
+        for (const Move& m : moved_) set(m.slot, h_[m.slot] > 0 ? hi_[m.slot] : lo_[m.slot]);
+        subtract(moved_, rows_.resting(), rows_.active());
+        return !moved_.empty();
+    }
+    // Takes member i's best step (eq. 14), knowing of the n steps just taken that h has yet to hear
+    // of, and appends it to them. False if that step gains no more than `least`.
+    bool step(Slot i, double least, const T** rows, double* delta, std::size_t n) {
+        double h = h_[i];
+        for (std::size_t m = 0; m < n; ++m) h -= double(rows[m][i - rows_.resting()]) * delta[m];
+        double d = std::clamp(h * rows_.diagonal_inverse()[i], fall_[i], rise_[i]);
+        if (d * (h - 0.5 * rows_.diagonal()[i] * d) <= least) return false;
+        const double to = snapped(i, s_[i] + d);
+        delta[n] = to - s_[i];
+        rows[n] = rows_.row(i, rows_.active()) + rows_.resting();
+        set(i, to);
+        return true;
     }
     static constexpr std::size_t kLook = 32;  // steps before thinking about Newton
     static constexpr std::int64_t kSteps = 20'000'000;
@@ -283,7 +346,7 @@ class Box final : public Follower {
     // work that a one-variable step does per member.
     double newton_cost() const {
         double free = 0, changes = 0;
-        for (Slot j = 0; j < rows_.hot(); ++j) {
+        for (Slot j = rows_.resting(); j < rows_.active(); ++j) {
             free += is_free(j);
             changes += is_free(j) != (place_[j] != kNowhere);
         }
@@ -296,8 +359,8 @@ class Box final : public Follower {
     // Brings the inverse in line with the free set.
     void gather_free() {
         for (std::size_t m = free_.size(); m-- > 0;)
-            if (!is_free(free_[m]) || free_[m] >= rows_.hot()) forget_free(m);
-        for (Slot j = 0; j < rows_.hot(); ++j) {
+            if (!is_free(free_[m]) || !rows_.is_hot(free_[m])) forget_free(m);
+        for (Slot j = rows_.resting(); j < rows_.active(); ++j) {
             if (!is_free(j) || place_[j] != kNowhere) continue;
             column_of(j);
             if (!inverse_.add(column_.data(), rows_.diagonal()[j], kDependent, work_)) continue;
@@ -315,7 +378,7 @@ class Box final : public Follower {
         free_.pop_back();
     }
     void column_of(Slot j) {
-        const T* row = rows_.row(j, rows_.hot());
+        const T* row = rows_.row(j, rows_.active());
         column_.resize(free_.size());
         for (std::size_t m = 0; m < free_.size(); ++m) column_[m] = double(row[free_[m]]);
     }
@@ -339,7 +402,8 @@ class Box final : public Follower {
             while (!free_.empty()) {
                 inverse_.apply(gradient_.data(), direction_.data());
                 const auto [t, blocker] = reach(1.0);
-                for (std::size_t m = 0; m < free_.size(); ++m) s_[free_[m]] += t * direction_[m];
+                for (std::size_t m = 0; m < free_.size(); ++m)
+                    set(free_[m], s_[free_[m]] + t * direction_[m]);
                 if (blocker == free_.size()) break;
                 for (double& g : gradient_)
                     g *= 1 - t;  // K direction = gradient, so what is left of it
@@ -352,18 +416,18 @@ class Box final : public Follower {
         }
         for (Move& m : moved_) {
             before += h_[m.slot] * (s_[m.slot] - m.delta);
-            s_[m.slot] = snapped(m.slot, s_[m.slot]);
+            set(m.slot, snapped(m.slot, s_[m.slot]));
             m.delta = s_[m.slot] - m.delta;
         }
-        subtract(moved_, 0, rows_.hot());
+        subtract(moved_, rows_.resting(), rows_.active());
         double gain = before;  // twice the gain of the dual: sum delta (h_old + h_new)
         for (const Move& m : moved_) gain += h_[m.slot] * m.delta;
         if (gain >= 0) return gain > 0;
         for (Move& m : moved_) {  // the inverse has decayed: take the step back and start a new one
-            s_[m.slot] -= m.delta;
+            set(m.slot, s_[m.slot] - m.delta);
             m.delta = -m.delta;
         }
-        subtract(moved_, 0, rows_.hot());
+        subtract(moved_, rows_.resting(), rows_.active());
         for (Slot j : free_) place_[j] = kNowhere;
         free_.clear();
         inverse_.clear();
@@ -385,7 +449,7 @@ class Box final : public Follower {
     }
     void stop_at_bound(std::size_t m) {
         const Slot j = free_[m];
-        s_[j] = direction_[m] > 0 ? hi_[j] : lo_[j];
+        set(j, direction_[m] > 0 ? hi_[j] : lo_[j]);
         gradient_[m] = gradient_.back();
         gradient_.pop_back();
         direction_.pop_back();
@@ -404,14 +468,16 @@ class Box final : public Follower {
         if (curvature > kDependent * rows_.diagonal()[j])
             t = std::min(t, std::abs(h_[j]) / curvature);
         const auto [reached, blocker] = reach(t);
-        for (std::size_t m = 0; m < free_.size(); ++m) s_[free_[m]] += reached * direction_[m];
-        s_[j] += reached * sign;
+        for (std::size_t m = 0; m < free_.size(); ++m)
+            set(free_[m], s_[free_[m]] + reached * direction_[m]);
+        set(j, s_[j] + reached * sign);
         if (blocker != free_.size()) stop_at_bound(blocker);
     }
 
     Rows<T>& rows_;
     Tolerance tol_;
     Aligned<double> s_, h_, lo_, hi_, y_;
+    Aligned<double> fall_, rise_;      // lo - s, hi - s
     Aligned<double> synced_;           // s as the cold members know it
     std::vector<std::int32_t> place_;  // in the inverse
     std::vector<Slot> free_;           // members of the inverse
