@@ -9,6 +9,7 @@ therefore never leave half a change behind.
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
@@ -17,6 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -106,9 +108,21 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
                 if start in batch.arrivals:
                     self._meet(batch.arrivals[start])
                 rows, y = batch.rows.part(start, stop), batch.targets[start:stop]
-                tally = self._tally(rows, y) if progress.watching else 0.0
+                tally = self._tally(rows, y) if progress.watching else 0.0  # before it learns
                 self._learn_slab(rows, y, batch.weights[start:stop], batch.ids[start:stop])
-                progress.advance(stop - start, tally, getattr(self._core, "n_support", None))
+                if progress.watching:
+                    progress.advance(stop - start, tally, getattr(self, "support_", None))
+        self._warn_if_capped()
+
+    def _warn_if_capped(self) -> None:
+        """Say so when the solver stopped short; the model is valid, only less exact."""
+        if getattr(self._core, "capped", False):
+            warnings.warn(
+                f"{type(self).__name__} stopped before it reached tol={self.tol:g}; "
+                "scale the features, lower C, or raise tol",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
 
     def _learn_slab(
         self,

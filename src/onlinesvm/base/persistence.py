@@ -137,7 +137,7 @@ def _rebuild(kind: str, arrays: dict[str, NDArray[Any]]) -> Any:
     if kind not in classes:
         raise ValueError(f"it holds a {kind[:80]!r}, which is no class of this library")
     text = arrays.pop(_FACTS).tobytes()
-    facts = {name: from_plain(value) for name, value in json.loads(text).items()}
+    facts = {name: from_plain(value) for name, value in dict(json.loads(text)).items()}
     model = classes[kind](**facts.pop("params"))
     if not facts:
         return model

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sized
 from types import TracebackType
 from typing import Any, Protocol, Self
 
@@ -20,7 +21,7 @@ class Progress(Protocol):
 
     def __exit__(self, *_: Any) -> None: ...
 
-    def advance(self, rows: int, good: float, support: int | None) -> None:
+    def advance(self, rows: int, good: float, support: Sized | None) -> None:
         """``rows`` more were learned, ``good`` the measure summed over them."""
 
 
@@ -35,7 +36,7 @@ class Silence:
     def __exit__(self, *_: Any) -> None:
         pass
 
-    def advance(self, rows: int, good: float, support: int | None) -> None:
+    def advance(self, rows: int, good: float, support: Sized | None) -> None:
         pass
 
 
@@ -64,7 +65,7 @@ class LiveBar:
         if self._bar is not None:
             self._bar.stop()
 
-    def advance(self, rows: int, good: float, support: int | None) -> None:
+    def advance(self, rows: int, good: float, support: Sized | None) -> None:
         self._seen += rows
         self._good += good
         elapsed = time.perf_counter() - self._began
@@ -76,7 +77,7 @@ class LiveBar:
                 completed=self._seen,
                 rate=f"{self._seen / elapsed:,.0f}/s",
                 good=f"{self._measure} {self._good / self._seen:.3f}",
-                support="" if support is None else f"{support:,} support vectors",
+                support="" if support is None else f"{len(support):,} support vectors",
             )
 
     def _show(self) -> None:

@@ -119,3 +119,4 @@ class OfflineRampSVC(BatchClassifier):
 
     def _settle(self) -> None:
         self._core.solve()
+        self._warn_if_capped()

@@ -1,0 +1,164 @@
+"""The learn loop: it reports, it can be stopped, and it lives in scikit-learn's world."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from onlinesvm import (
+    OfflineRampSVC,
+    PassiveAggressiveClassifier,
+    PassiveAggressiveRegressor,
+    RampSVC,
+)
+from onlinesvm.base import estimator, progress
+from onlinesvm.base.estimator import _slabs
+from onlinesvm.checks import fingerprint
+
+Data = tuple[np.ndarray, np.ndarray]
+
+
+@pytest.fixture
+def data() -> Data:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 4))
+    return X, (X[:, 0] * X[:, 1] > 0).astype(int)
+
+
+# --- slabs, progress, interruption --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("n", "cuts"), [(1, []), (5000, []), (5000, [0, 1, 17, 4999]), (3, [1])])
+def test_slabs_cover_every_row_once_and_begin_at_cuts(n: int, cuts: list[int]) -> None:
+    slabs = list(_slabs(n, cuts))
+    assert [start for start, _ in slabs] == [0, *(stop for _, stop in slabs[:-1])]
+    assert slabs[-1][1] == n
+    assert set(cuts) <= {start for start, _ in slabs}
+
+
+def test_verbose_shows_a_bar_and_changes_nothing(data: Data, capsys: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr(progress, "_PATIENCE", -1.0)
+    loud = RampSVC(C=10, verbose=True).fit(*data)
+    shown = capsys.readouterr().err
+    assert "RampSVC" in shown
+    assert "support vectors" in shown
+    assert "accuracy" in shown
+    assert "/s" in shown
+    assert fingerprint(loud) == fingerprint(RampSVC(C=10).fit(*data))
+
+
+def test_short_work_shows_nothing(data: Data, capsys: Any) -> None:
+    X, y = data
+    PassiveAggressiveRegressor(verbose=True).fit(X[:10], y[:10])
+    captured = capsys.readouterr()
+    assert captured.out == captured.err == ""
+
+
+def test_an_interrupt_leaves_a_model_of_whole_slabs(data: Data, monkeypatch: Any) -> None:
+    X, y = data
+    monkeypatch.setattr(estimator, "_SLAB_ROWS", 100)
+    monkeypatch.setattr(estimator, "_SLAB_SECONDS", 0.0)
+    model = RampSVC(C=10, kernel=lambda x, X: np.exp(-np.square(X - x).sum(1)))
+    threading.Timer(0.3, signal.raise_signal, [signal.SIGINT]).start()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(np.tile(X, (20, 1)), np.tile(y, 20))
+    seen = model.n_seen_
+    assert 0 < seen < 60000
+    assert seen % 100 == 0
+    model.partial_fit(X[:50], y[:50])
+    assert model.n_seen_ == seen + 50
+    assert model.predict(X[:5]).shape == (5,)
+
+
+def test_a_solver_that_stops_short_warns(data: Data) -> None:
+    class Capped:
+        capped = True
+
+    model = RampSVC().fit(*data)
+    model._core = Capped()
+    with pytest.warns(ConvergenceWarning, match="RampSVC stopped before it reached tol=0.001"):
+        model._warn_if_capped()
+
+
+# --- attributes ---------------------------------------------------------------------------------
+
+
+def test_support_attributes_make_the_decision(data: Data) -> None:
+    X, y = data[0][:300], data[1][:300]
+    model = RampSVC(C=10, gamma=0.5, bias="kernel", dtype="float64").fit(X, y)
+    assert np.array_equal(model.support_vectors_, X[model.support_])
+    d2 = np.square(X[:, None] - model.support_vectors_).sum(-1)
+    f = np.exp(-0.5 * d2) @ model.dual_coef_[0] + model.intercept_[0]
+    assert np.allclose(f, model.decision_function(X))
+    assert model.n_support_.sum() == len(model.support_)
+    assert model.intercept_.shape == (1,)
+    positive = (y[model.support_] == model.classes_[1]).sum()
+    assert model.n_support_[1] == positive
+
+
+def test_unfitted_models_say_so(data: Data) -> None:
+    with pytest.raises(NotFittedError):
+        RampSVC().predict(data[0])
+    for name in ("support_", "n_seen_", "nbytes_", "classes_", "labels_used_"):
+        assert not hasattr(RampSVC(), name)
+
+
+def test_capabilities_name_who_can(data: Data) -> None:
+    model = PassiveAggressiveClassifier().fit(*data)
+    with pytest.raises(NotImplementedError, match="RampSVC can"):
+        model.unlearn(0)
+    with pytest.raises(NotImplementedError, match=r"OfflineRampSVC has no unlearn.*RampSVC can"):
+        OfflineRampSVC().unlearn(0)
+    assert not hasattr(model, "labels_used_")
+
+
+# --- scikit-learn's world -----------------------------------------------------------------------
+
+
+def test_pipelines_and_searches(data: Data) -> None:
+    X, y = data[0][:400], data[1][:400]
+    pipeline = make_pipeline(StandardScaler(), RampSVC(gamma=1.0))
+    search = GridSearchCV(pipeline, {"rampsvc__C": [0.01, 10.0]}, cv=3).fit(X, y)
+    assert search.best_score_ > 0.85
+    assert OneVsRestClassifier(RampSVC(C=10)).fit(X, y).score(X, y) > 0.85
+
+
+def test_metadata_can_be_routed() -> None:
+    model = RampSVC()
+    assert hasattr(model, "set_fit_request")
+    assert hasattr(model, "set_partial_fit_request")
+    assert {"ids", "classes", "sample_weight"} <= set(type(model).partial_fit.__code__.co_varnames)
+
+
+def test_nothing_is_warned_about(data: Data) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        RampSVC().fit(*data).predict(data[0])
+
+
+def test_labels_survive_learn_one_in_any_numeric_type() -> None:
+    model = PassiveAggressiveClassifier(classes=[0, 1])
+    for y in (0, 1, np.int64(0), np.uint8(1), np.float64(1.0), True):
+        model.learn_one(np.ones(2), y)
+    assert model.n_seen_ == 6
+    assert model.classes_.tolist() == [0, 1]
+
+
+def test_float64_values_beyond_float32_are_refused() -> None:
+    model = PassiveAggressiveClassifier(classes=[0, 1], dtype="float32")
+    with pytest.raises(ValueError, match="too large"):
+        model.partial_fit([[1e300]], [1])
+    model.learn_one(np.ones(1), 1)
+    with pytest.raises(ValueError, match="too large"):
+        model.learn_one(np.array([1e300]), 1)
+    assert model.n_seen_ == 1

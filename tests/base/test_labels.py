@@ -1,0 +1,61 @@
+"""Labels keep their numbers for ever, few or many, of one kind or several."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from onlinesvm.base.labels import Labels
+
+
+@given(st.lists(st.integers(-50, 50), min_size=1, max_size=60))
+def test_few_or_many_classes_are_encoded_alike(drawn: list[int]) -> None:
+    y = np.array(drawn)
+    names = np.unique(y)
+    codes = Labels(names, is_open=False).encode(y)
+    assert np.array_equal(names[codes.astype(int)], y)
+
+
+@pytest.mark.parametrize("known", [3, 30])
+def test_strangers_are_minus_one_and_found_where_they_first_appear(known: int) -> None:
+    labels = Labels(np.arange(known), is_open=True)
+    y = np.array([0, 99, 2, 77, 99, 77])
+    codes = labels.encode(y)
+    assert codes.tolist() == [0, -1, 2, -1, -1, -1]
+    assert labels.newcomers(y, codes) == {1: 99, 3: 77}
+    assert labels.extended([99, 77]).encode(y).tolist() == [
+        0,
+        known,
+        2,
+        known + 1,
+        known,
+        known + 1,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("names", "kind"), [([1, 2], "i"), (["a", "bc"], "U"), ([True, False], "b"), (["a", 1], "O")]
+)
+def test_labels_stay_what_they_are(names: list[Any], kind: str) -> None:
+    labels = Labels(names, is_open=True)
+    assert labels.names.dtype.kind == kind
+    assert labels.names.tolist() == names
+
+
+def test_longer_words_are_not_cut() -> None:
+    assert Labels(["a"], is_open=True).extended(["longer"]).names.tolist() == ["a", "longer"]
+
+
+def test_decoding() -> None:
+    labels = Labels(["a", "b", "c"], is_open=False)
+    scores = np.array([[0.1, 0.3, 0.2], [5.0, -1.0, 0.0]])
+    assert labels.decode(scores).tolist() == ["b", "a"]
+    assert [labels.decode_one(tuple(row)) for row in scores.tolist()] == ["b", "a"]
+    two = Labels(["a", "b"], is_open=False)
+    assert two.decode(np.array([[0.0], [0.1], [-0.1]])).tolist() == ["a", "b", "a"]
+    assert [two.decode_one((f,)) for f in (0.0, 0.1, -0.1)] == ["a", "b", "a"]
+    assert Labels([], is_open=True).decode_one((0.0,)) is None
