@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -139,7 +140,7 @@ def test_equals_its_twin_after_every_example(kind, kernel):
     ],
 )
 def test_equals_its_twin_under_every_kernel(name, params):
-    stream = blobs(5, 40)
+    stream = blobs(5, 30)
     X = np.abs(stream.X)
     model = RampSVC(kernel=name, classes=SIGNS, **params, **TIGHT).partial_fit(X, stream.y)
     twin = Ramp(Kernel(name, **params), **TIGHT_TWIN)
@@ -162,7 +163,7 @@ def test_a_kernel_function_does_what_its_name_does():
 
 
 def test_kernel_bias_equals_its_twin():
-    stream = blobs(6, 40)
+    stream = blobs(6, 25)
     X = stream.X + 1.5  # off centre: without a bias the answer would be another
     for kernel in ("rbf", "linear"):
         model = machine(kernel, bias="kernel", **TIGHT).partial_fit(X, stream.y)
@@ -171,6 +172,17 @@ def test_kernel_bias_equals_its_twin():
             twin.learn(x, y)
         np.testing.assert_allclose(model.decision_function(X), twin.score(X), atol=1e-6)
         assert model.intercept_[0] == pytest.approx(model.dual_coef_.sum(), abs=1e-9)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "laplacian"])
+def test_sparse_rows_give_the_same_machine(kernel):
+    stream = blobs(7, 80, d=6)
+    X = np.where(np.abs(stream.X) < 0.7, 0.0, stream.X)
+    dense = machine(kernel, C=3.0, **TIGHT).partial_fit(X, stream.y)
+    sparse = machine(kernel, C=3.0, **TIGHT).partial_fit(sp.csr_array(X), stream.y)
+    np.testing.assert_allclose(
+        sparse.decision_function(sp.csr_array(X)), dense.decision_function(X), atol=1e-6
+    )
 
 
 # ---- default tolerances --------------------------------------------------------------------------
@@ -292,11 +304,11 @@ def test_memory_is_a_promise(m):
     assert len(stored(model)) <= len(model.support_) + m, "unlearning broke the promise"
 
 
-@pytest.mark.parametrize("m", [0, 5, 30])
+@pytest.mark.parametrize("m", [0, 3, 10])
 def test_removal_equals_its_twin(m):
-    stream = blobs(10, 60)
-    model = machine(C=5.0, keep_non_support=m, **TIGHT)
-    twin = Ramp(KERNELS["rbf"], C=5.0, m=m, **TIGHT_TWIN)
+    stream = blobs(10, 45)
+    model = machine(C=2.0, keep_non_support=m, **TIGHT)
+    twin = Ramp(KERNELS["rbf"], C=2.0, m=m, **TIGHT_TWIN)
     for t, (x, y) in enumerate(zip(stream.X, stream.y, strict=True)):
         model.learn_one(x, y)
         twin.learn(x, y)
@@ -310,20 +322,20 @@ def test_removal_equals_its_twin(m):
 
 
 def test_margin_query_asks_only_inside_the_margin():
-    stream = blobs(2, 80)
+    stream = blobs(2, 60)
     model = machine(C=2.0, query="margin", **TIGHT)
     twin = Ramp(KERNELS["rbf"], C=2.0, query=reference.Margin(), **TIGHT_TWIN)
     model.learn_one(stream.X[0], stream.y[0])
     twin.learn(stream.X[0], stream.y[0])
     assert model.labels_used_ == 1, "before any data f = 0, so the first label is asked for"
-    for t in range(1, 80):
+    for t in range(1, 60):
         x, y = stream.X[t], stream.y[t]
         used, f = model.labels_used_, model.decision_function([x])[0]
         model.learn_one(x, y)
         twin.learn(x, y)
         if abs(abs(f) - 1) > 1e-6:
             assert model.labels_used_ - used == (abs(f) <= 1), f"example {t}: f = {f}"
-    assert model.labels_used_ == twin.labels_used < 80
+    assert model.labels_used_ == twin.labels_used < 60
     np.testing.assert_allclose(model.decision_function(stream.X), twin.score(stream.X), atol=1e-6)
 
 
@@ -419,7 +431,7 @@ def test_one_vs_rest_equals_binary_machines(kernel):
 
 
 def test_one_vs_rest_equals_its_twin():
-    X, labels = three_classes(1, 40)
+    X, labels = three_classes(1, 30)
     model = RampSVC(gamma=2.0, C=1.0, **TIGHT)
     model.partial_fit(X, labels, classes=["ape", "bee", "cow"])
     twin = OneVsRest(["ape", "bee", "cow"], lambda: Ramp(KERNELS["rbf"], C=1.0, **TIGHT_TWIN))

@@ -169,11 +169,12 @@ class Ramp:
         Step 10 is printed with "or"; it takes a violator *and* a gain worth the step.
         """
         while self.kkt() > self.tol_kkt:
-            gain = np.where(self.V, self._gain(), 0.0)
+            best = self._best_alpha()
+            gain = np.where(self.V, self._gain(best), 0.0)
             i = int(np.argmax(gain))  # (13)
             if gain[i] <= self.tol_gain:
                 break
-            self._move(i, self._best_alpha()[i])
+            self._move(i, best[i])
 
     def _inside_ramp(self) -> NDArray[np.bool_]:
         """V of equation 10; a member leaves only when clearly out, or V could swing for ever."""
@@ -206,9 +207,9 @@ class Ramp:
         best[at_C] = self.C_i[at_C]
         return best
 
-    def _gain(self) -> Array:
+    def _gain(self, best: Array) -> Array:
         """Rise of the dual if alpha_i alone moves to its best: equation 13, simplified."""
-        d = self._best_alpha() - self.alpha
+        d = best - self.alpha
         return np.asarray(self.g * d - self.K_ii * d**2 / 2.0)
 
     def _move(self, i: int, alpha_new: float) -> None:
