@@ -43,6 +43,9 @@ class Ramp32:
 
     def unlearn(self, ids: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
+    def holds(self, ids: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> bool:
+        """Whether any of these ids belongs to an example in the model."""
+
     def kkt_residual(self) -> float: ...
 
     def objective(self) -> float: ...
@@ -94,6 +97,9 @@ class Ramp64:
     def nbytes(self) -> int: ...
 
     def unlearn(self, ids: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def holds(self, ids: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> bool:
+        """Whether any of these ids belongs to an example in the model."""
 
     def kkt_residual(self) -> float: ...
 
