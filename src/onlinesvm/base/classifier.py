@@ -55,8 +55,7 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator):
             labels = Labels(np.unique(y), is_open=False)
         codes, arrivals = self._encode(labels, y)
         weights = self._read_weights(sample_weight, len(rows), some=True)
-        ids = self._read_ids(None, len(rows), fresh=True)
-        batch = Batch(rows, columns, codes, weights, ids, labels, arrivals)
+        batch = Batch(rows, columns, codes, weights, None, labels, arrivals)
         self._begin(batch)
         self._learn(self._weighted(batch))
         self._settle()
@@ -123,7 +122,7 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator):
 
     def _encode(
         self, labels: Labels, y: NDArray[Any]
-    ) -> tuple[NDArray[np.float64], Mapping[int, Any]]:
+    ) -> tuple[NDArray[np.int32], Mapping[int, Any]]:
         codes = labels.encode(y)
         if codes.min() >= 0:
             return codes, {}
@@ -161,7 +160,7 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator):
         if self.class_weight is None:
             return None
         if self.class_weight == "balanced":
-            counts = np.bincount(batch.targets.astype(np.intp), minlength=len(labels))
+            counts = np.bincount(batch.targets, minlength=len(labels))
             present = counts > 0
             return np.where(
                 present, len(batch.targets) / (present.sum() * np.maximum(counts, 1)), 1
@@ -184,8 +183,8 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator):
     def _weighted(self, batch: Batch) -> Batch:
         if self._class_factors is None:
             return batch
-        factors = self._class_factors[batch.targets.astype(np.intp)]
-        return replace(batch, weights=batch.weights * factors)
+        factors = self._class_factors[batch.targets]
+        return replace(batch, weights=factors * (1.0 if batch.weights is None else batch.weights))
 
     def _tally(self, rows: Rows, targets: NDArray[np.float64]) -> float:
         guesses = self._labels.decode(rows.score(self._core))

@@ -32,9 +32,13 @@ from .reading import Columns, Reader, one_row
 from .rows import Rows, SparseRows
 from .vocabulary import Vocabulary
 
-# A slab is what is learned between two chances to report or to let a signal in.
+# A slab is what is learned between two chances to report or to let a signal in. It is short
+# enough for its small arrays to be allocated without asking the system for pages.
 _SLAB_ROWS = 1024
+_SLAB_ROWS_MOST = 16384
 _SLAB_SECONDS = 0.1
+_ONES = np.ones(_SLAB_ROWS_MOST)
+_ONES.flags.writeable = False
 
 
 @dataclass(frozen=True)
@@ -43,9 +47,9 @@ class Batch:
 
     rows: Rows
     columns: Columns
-    targets: NDArray[np.float64]
-    weights: NDArray[np.float64]
-    ids: NDArray[np.int64]
+    targets: NDArray[Any]  # class numbers or real targets
+    weights: NDArray[np.float64] | None = None  # all 1
+    ids: NDArray[np.int64] | None = None  # the next numbers
     labels: Labels = NO_LABELS  # as known when the batch begins
     arrivals: Mapping[int, Any] = field(default_factory=dict)  # row -> the label first met there
 
@@ -107,9 +111,13 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
             for start, stop in _slabs(len(batch.rows), sorted(batch.arrivals)):
                 if start in batch.arrivals:
                     self._meet(batch.arrivals[start])
-                rows, y = batch.rows.part(start, stop), batch.targets[start:stop]
+                part = slice(start, stop)
+                rows = batch.rows.part(start, stop)
+                y = np.ascontiguousarray(batch.targets[part], dtype=np.float64)
+                w = _ONES[: stop - start] if batch.weights is None else batch.weights[part]
+                ids = None if batch.ids is None else batch.ids[part]
                 tally = self._tally(rows, y) if progress.watching else 0.0  # before it learns
-                self._learn_slab(rows, y, batch.weights[start:stop], batch.ids[start:stop])
+                self._learn_slab(rows, y, w, ids)
                 if progress.watching:
                     progress.advance(stop - start, tally, getattr(self, "support_", None))
         self._warn_if_capped()
@@ -129,8 +137,10 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
         rows: Rows,
         y: NDArray[np.float64],
         w: NDArray[np.float64],
-        ids: NDArray[np.int64],
+        ids: NDArray[np.int64] | None,
     ) -> None:
+        if ids is None:
+            ids = np.arange(self._next_id, self._next_id + len(rows))
         seen = self._next_id - self._id_gap + len(rows)
         self._next_id = max(self._next_id, int(ids.max()) + 1)
         self._id_gap = self._next_id - seen
@@ -325,7 +335,10 @@ def concrete(root: type[OnlineEstimator]) -> Iterator[type[OnlineEstimator]]:
 
 
 def _slabs(n: int, cuts: list[int]) -> Iterator[tuple[int, int]]:
-    """Consecutive (start, stop) over n rows that begin anew at every cut and last about 0.1 s."""
+    """Consecutive (start, stop) over n rows that begin anew at every cut; 0.1 s each at most.
+
+    Unless a thousand rows take longer.
+    """
     size, start = _SLAB_ROWS, 0
     for end in (*cuts, n):
         while start < end:
@@ -333,5 +346,5 @@ def _slabs(n: int, cuts: list[int]) -> Iterator[tuple[int, int]]:
             began = time.perf_counter()
             yield start, stop
             if stop - start == size and time.perf_counter() - began < _SLAB_SECONDS / 2:
-                size *= 2
+                size = min(2 * size, _SLAB_ROWS_MOST)
             start = stop

@@ -108,10 +108,10 @@ class Reader:
 
     def _read_weights(
         self, sample_weight: Any, n: int, *, some: bool = False
-    ) -> NDArray[np.float64]:
-        """One weight per row; ``some`` of them must count."""
+    ) -> NDArray[np.float64] | None:
+        """One weight per row, None for all 1; ``some`` of them must count."""
         if sample_weight is None:
-            return np.ones(n)
+            return None
         weights = np.asarray(sample_weight, dtype=np.float64)
         if weights.ndim == 0:
             weights = np.full(n, float(weights))
@@ -130,11 +130,10 @@ class Reader:
             raise ValueError("sample_weight is zero everywhere; fit needs an example that counts")
         return np.ascontiguousarray(weights)
 
-    def _read_ids(self, ids: Any, n: int, *, fresh: bool) -> NDArray[np.int64]:
-        """The caller's ids, or the next n numbers."""
+    def _read_ids(self, ids: Any, n: int, *, fresh: bool) -> NDArray[np.int64] | None:
+        """The caller's ids; None for the next n numbers."""
         if ids is None:
-            start = 0 if fresh else self._next_id
-            return np.arange(start, start + n, dtype=np.int64)
+            return None
         given = np.asarray(ids)
         if given.ndim != 1 or len(given) != n or given.dtype.kind not in "iu":
             raise ValueError(f"ids must be {n} integers, one for each row of X")
