@@ -308,6 +308,7 @@ template <class T, size_t R, bool Uniform>
 inline Picks step_as(const BoxView& box, const T* const* rows, const double* delta, size_t n) {
     Vec64 best = Vec64{}, where = Vec64{}, index;
     for (size_t j = 0; j < M; ++j) index[j] = double(j);
+    const double scale = n && box.k[0] > 1 ? box.k[0] : 1.0;  // where the diagonal is uniform
     const Vec64 k0 = Vec64{} + (n ? box.k[0] * 0.5 : 0.0),
                 k0_inv = Vec64{} + (n ? box.k_inv[0] : 0.0);
     size_t i = 0;
@@ -319,13 +320,18 @@ inline Picks step_as(const BoxView& box, const T* const* rows, const double* del
         Vec64 d = h * (Uniform ? k0_inv : load(box.k_inv + i));
         d = d < fall ? fall : d;
         d = d > rise ? rise : d;
-        const Vec64 gain = d * (h - d * (Uniform ? k0 : load(box.k + i) * 0.5));
+        Vec64 gain = d * (h - d * (Uniform ? k0 : load(box.k + i) * 0.5));
+        if constexpr (!Uniform) {
+            const Vec64 k = load(box.k + i);
+            gain = gain * (k > 1 ? k : Vec64{} + 1);
+        }
         const auto better = gain > best;
         best = better ? gain : best;
         where = better ? index : where;
     }
     Picks picks;
-    for (size_t j = 0; j < M; ++j) offer(picks, size_t(where[j]), best[j]);
+    for (size_t j = 0; j < M; ++j)
+        offer(picks, size_t(where[j]), Uniform ? best[j] * scale : best[j]);
     for (; i < n; ++i) {
         double h = box.h[i];
         for (size_t r = 0; r < R; ++r) h -= double(rows[r][i]) * delta[r];
@@ -333,7 +339,7 @@ inline Picks step_as(const BoxView& box, const T* const* rows, const double* del
         double d = h * box.k_inv[i];
         d = d < box.fall[i] ? box.fall[i] : d;
         d = d > box.rise[i] ? box.rise[i] : d;
-        offer(picks, i, d * (h - d * (box.k[i] * 0.5)));
+        offer(picks, i, d * (h - d * (box.k[i] * 0.5)) * (box.k[i] > 1 ? box.k[i] : 1.0));
     }
     return picks;
 }

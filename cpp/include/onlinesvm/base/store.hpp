@@ -257,10 +257,7 @@ class Store {
             else
                 examples_ = DenseStore<T>(x.width);
         }
-        if (x.sparse() != sparse())
-            throw std::invalid_argument("X: this model holds " +
-                                        std::string(sparse() ? "sparse" : "dense") +
-                                        " rows; pass X in the same form");
+        demand_same_form(x);
         std::visit([&](auto& e) { e.push(x); }, examples_);
     }
     void pop() {
@@ -298,6 +295,7 @@ class Store {
     // dot-product form of rbf where it is accurate enough, at the price of other last bits.
     void rows(std::span<const Row<T>> xs, Slot first, Slot last, T* const* out,
               bool from_dots = false) const {
+        for (const Row<T>& x : xs) demand_same_form(x);
         if (const auto* e = std::get_if<SparseStore<T>>(&examples_)) {
             for (std::size_t q = 0; q < xs.size(); ++q) e->row(kernel_, xs[q], first, last, out[q]);
             return;
@@ -345,6 +343,13 @@ class Store {
     void state(A& a);
 
   private:
+    void demand_same_form(const Row<T>& x) const {
+        if (size() > 0 && x.sparse() != sparse())
+            throw std::invalid_argument(sparse()
+                                            ? "X: this model holds sparse rows; pass X as CSR"
+                                            : "X: this model holds dense rows; pass X as an array");
+    }
+
     Kernel kernel_;
     std::variant<DenseStore<T>, SparseStore<T>> examples_;
 };

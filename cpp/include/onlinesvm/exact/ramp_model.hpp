@@ -115,6 +115,11 @@ class RampModel {
         return support_of(*rows_, coefficients);
     }
 
+    std::size_t n_support() const {
+        std::size_t n = 0;
+        for (Slot j = 0; j < rows_->active(); ++j) n += supports(j);
+        return n;
+    }
     std::size_t held() const { return rows_->size(); }
     bool capped() const {
         return std::any_of(boxes_.begin(), boxes_.end(), [](const auto& b) { return b->capped(); });
@@ -171,6 +176,11 @@ class RampModel {
         return *boxes_.back();
     }
 
+    bool supports(Slot j) const {
+        return std::any_of(boxes_.begin(), boxes_.end(),
+                           [&](const auto& b) { return b->coefficient(j) != 0; });
+    }
+
     // A stationary point: optimal on V, and V the examples inside the ramp.
     void settle(Box<T>& box) {
         for (int round = 0; round < kRounds; ++round) {
@@ -203,10 +213,6 @@ class RampModel {
         for (auto& box : boxes_) box->sync(true);
         const auto firm = [&](Slot j) {
             return std::all_of(boxes_.begin(), boxes_.end(), [&](auto& b) { return b->firm(j); });
-        };
-        const auto supports = [&](Slot j) {
-            return std::any_of(boxes_.begin(), boxes_.end(),
-                               [&](auto& b) { return b->coefficient(j) != 0; });
         };
         for (Slot j = rows_->resting(); j < rows_->active(); ++j)
             if (supports(j) && firm(j)) rows_->rest(j);

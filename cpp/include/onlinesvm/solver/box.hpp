@@ -24,7 +24,7 @@ namespace onlinesvm {
 
 struct Tolerance {
     double kkt = 1e-3;   // done when nobody violates its condition by more,
-    double gain = 1e-5;  // or when no single step gains more
+    double gain = 1e-5;  // or when no single step gains more (times max(1, K_ii))
 };
 
 template <class T>
@@ -230,7 +230,8 @@ class Box final : public Follower {
     }
     double gain_of(Slot j) const {
         const double d = step_of(j);
-        return d * (h_[j] - 0.5 * rows_.diagonal()[j] * d);
+        const double k = rows_.diagonal()[j];
+        return d * (h_[j] - 0.5 * k * d) * std::max(1.0, k);
     }
     // h -= sum delta_i K_i over [first, last), eight rows at a time.
     void subtract(const std::vector<Move>& moves, Slot first, Slot last) {
@@ -276,7 +277,8 @@ class Box final : public Follower {
         const T* rows[isa::kPicks];
         double delta[isa::kPicks];
         std::size_t since = 0, patience = kLook;
-        std::int64_t left = kSteps;
+        std::int64_t left = kSteps * std::int64_t(hot + 100);
+        const double tol = std::max(tol_.kkt, noise());
         double slack = 1;
         isa::Picks picks = loops.step(hot_view(), rows, delta, 0, hot);
         while (picks.gain[0] > tol_.gain || press()) {
@@ -289,16 +291,24 @@ class Box final : public Follower {
                 continue;
             }
             // Somebody violates by more than tol if the chosen one does; else look at everybody.
-            if (std::abs(h_[first + picks.index[0]]) <= tol_.kkt &&
-                loops.violation(hot_view(), hot) <= tol_.kkt)
+            if (std::abs(h_[first + picks.index[0]]) <= tol &&
+                loops.violation(hot_view(), hot) <= tol)
                 break;
             if (since >= patience) {
                 const double wait = slack * newton_cost();
                 if (double(since) >= wait) {
-                    if (!newton(first + picks.index[0])) slack *= 2;
+                    bool gained = newton(first + picks.index[0]);
+                    if (!gained) slack *= 2;
+                    picks = loops.step(hot_view(), rows, delta, 0, hot);
+                    // A free member that depends on the others is none of the inverse's, and single
+                    // steps would spoil what Newton just did: it slides to a bound at once.
+                    while (gained && picks.gain[0] > tol_.gain && left-- > 0 &&
+                           depends(first + picks.index[0])) {
+                        gained = newton(first + picks.index[0]);
+                        picks = loops.step(hot_view(), rows, delta, 0, hot);
+                    }
                     since = 0;
                     patience = kLook;
-                    picks = loops.step(hot_view(), rows, delta, 0, hot);
                     continue;
                 }
                 patience = wait < 1e9 ? std::size_t(wait) + 1 : std::size_t(1e9);
@@ -307,6 +317,7 @@ class Box final : public Follower {
             for (std::size_t p = 0; p < picks.n; ++p)
                 if (step(first + picks.index[p], p == 0 ? 0 : 0.1 * picks.gain[0], rows, delta, n))
                     ++n;
+            if (n == 0) break;  // steps too short for their numbers: this is as near as they get
             picks = loops.step(hot_view(), rows, delta, n, hot);
             since += n;
         }
@@ -332,15 +343,25 @@ class Box final : public Follower {
         double h = h_[i];
         for (std::size_t m = 0; m < n; ++m) h -= double(rows[m][i - rows_.resting()]) * delta[m];
         double d = std::clamp(h * rows_.diagonal_inverse()[i], fall_[i], rise_[i]);
-        if (d * (h - 0.5 * rows_.diagonal()[i] * d) <= least) return false;
+        const double k = rows_.diagonal()[i];
+        if (d * (h - 0.5 * k * d) * std::max(1.0, k) <= least) return false;
         const double to = snapped(i, s_[i] + d);
+        if (to == s_[i]) return false;
         delta[n] = to - s_[i];
         rows[n] = rows_.row(i, rows_.active()) + rows_.resting();
         set(i, to);
         return true;
     }
-    static constexpr std::size_t kLook = 32;  // steps before thinking about Newton
-    static constexpr std::int64_t kSteps = 20'000'000;
+    static constexpr std::size_t kLook = 32;        // steps before thinking about Newton
+    static constexpr std::int64_t kSteps = 10'000;  // passes per hot member before giving up
+
+    // What rounding leaves of h at best: a tolerance below it cannot be met.
+    double noise() const {
+        double largest = 1;
+        for (Slot j = rows_.resting(); j < rows_.active(); ++j)
+            largest = std::max(largest, std::abs(s_[j]) * rows_.diagonal()[j]);
+        return 1e-15 * largest * std::sqrt(double(rows_.hot() + 1));
+    }
 
     // What a Newton step costs, in one-variable steps. A multiply-add is about a quarter of the
     // work that a one-variable step does per member.
@@ -355,6 +376,8 @@ class Box final : public Follower {
         const double hot = double(rows_.hot());
         return 0.25 * ((1 + 2 * changes) * free * free + hot * free) / hot;
     }
+
+    bool depends(Slot j) const { return is_free(j) && place_[j] == kNowhere; }
 
     // Brings the inverse in line with the free set.
     void gather_free() {
