@@ -107,6 +107,8 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator):
 
     def _read_labels(self, y: Any, n: int) -> NDArray[Any]:
         labels = self._read_column(y, n)
+        if labels.dtype.kind == "O" and any(label is None for label in labels):
+            raise ValueError("y contains None; drop the examples that have no label")
         if labels.dtype.kind in "fO":
             assert_all_finite(labels, input_name="y")
         return labels
@@ -306,21 +308,22 @@ class OnlineClassifier(BatchClassifier):
         -------
         self
         """
-        code = self._short_codes.get(y)
-        if code is not None and w == 1.0:
-            try:
-                if type(x) is np.ndarray and len(x) == self._short_width:
-                    self._core.learn_one(x, code, 1.0, self._next_id)
-                    self._next_id += 1
-                    return self
-                if type(x) is dict and self._vocabulary is not None:
-                    columns = self._vocabulary.columns
-                    self._core.learn_one_dict(x, columns, code, 1.0, self._next_id)
-                    self._next_id += 1
-                    self.n_features_in_ = len(columns)
-                    return self
-            except (TypeError, ValueError):  # the long way converts it or says what is wrong
+        try:
+            code = self._short_codes.get(y)
+            if code is None or w != 1.0:
                 pass
+            elif type(x) is np.ndarray and len(x) == self._short_width:
+                self._core.learn_one(x, code, 1.0, self._next_id)
+                self._next_id += 1
+                return self
+            elif type(x) is dict and self._vocabulary is not None:
+                columns = self._vocabulary.columns
+                self._core.learn_one_dict(x, columns, code, 1.0, self._next_id)
+                self._next_id += 1
+                self.n_features_in_ = len(columns)
+                return self
+        except (TypeError, ValueError):  # the long way converts it or says what is wrong
+            pass
         return self.partial_fit(one_row(x), _one_label(y), sample_weight=w)
 
     def _labels_for(self, classes: Any, *, fresh: bool) -> Labels:

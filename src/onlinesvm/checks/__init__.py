@@ -13,6 +13,7 @@ Run it on an estimator of your own that follows :class:`onlinesvm.base.OnlineEst
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -21,7 +22,7 @@ from .streams import fingerprint
 
 Check = Callable[[Any], None]
 
-__all__ = ["Check", "check_estimator", "checks_for", "fingerprint", "parametrize"]
+__all__ = ["Check", "check_estimator", "checks_for", "fingerprint", "name_of", "parametrize"]
 
 
 def checks_for(estimator: Any) -> Iterator[Check]:
@@ -38,12 +39,17 @@ def check_estimator(estimator: Any) -> None:
         check(estimator)
 
 
+def name_of(estimator: Any) -> str:
+    """The estimator on one line, the same in every process: functions without their address."""
+    return re.sub(r"<function (\S+) at 0x\w+>", r"\1", " ".join(repr(estimator).split()))
+
+
 def parametrize(*estimators: Any) -> Any:
     """A pytest decorator: one case for each estimator and each check that applies to it."""
     import pytest
 
     cases = [
-        pytest.param(estimator, check, id=f"{estimator!r}-{check.__name__}")
+        pytest.param(estimator, check, id=f"{name_of(estimator)}-{check.__name__}")
         for estimator in estimators
         for check in checks_for(estimator)
     ]

@@ -76,7 +76,10 @@ def _bad_learning(model: Any, stream: Stream) -> Iterator[tuple[str, Callable[[]
         yield "one NaN target", lambda: model.learn_one(X[0], float("nan"))
     else:
         yield "y with an unknown label", lambda: learn(X, np.where(last, "zebrawood", y))
+        yield "y with None", lambda: learn(X, [*y[:-1], None])
         yield "one unknown label", lambda: model.learn_one(X[0], "zebrawood")
+        yield "a list for one label", lambda: model.learn_one(X[0], ["ash"])
+        yield "None for one label", lambda: model.learn_one(X[0], None)
         yield "other classes", lambda: learn(X, y, classes=["ash", "oak"])
     for odd in (-1.0, np.nan, np.inf):
         weights = np.where(last, odd, 1)
