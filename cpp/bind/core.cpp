@@ -1,9 +1,6 @@
-// The compiled module onlinesvm._core: a table of algorithms and two helpers.
-#include "bind.hpp"
+// The compiled module onlinesvm._core: the families, and windows into the engine.
+#include "families.hpp"
 #include "onlinesvm/base/isa.hpp"
-#include "onlinesvm/exact/offline_ramp.hpp"
-#include "onlinesvm/exact/ramp.hpp"
-#include "onlinesvm/margin/passive_aggressive.hpp"
 #include "probes.hpp"
 
 namespace nb = nanobind;
@@ -12,10 +9,8 @@ using namespace onlinesvm;
 NB_MODULE(_core, m) {
     m.doc() = "The compiled core of onlinesvm.";
 
-    bind::bind<Ramp>(m, "Ramp");
-    bind::bind<OfflineRamp>(m, "OfflineRamp");
-    bind::bind<PassiveAggressiveClassifier>(m, "PassiveAggressiveClassifier");
-    bind::bind<PassiveAggressiveRegressor>(m, "PassiveAggressiveRegressor");
+    bind::bind_exact(m);
+    bind::bind_margin(m);
 
     m.def(
         "all_finite",
@@ -25,4 +20,5 @@ NB_MODULE(_core, m) {
         nb::arg("array"), "Whether no value is NaN or infinite.");
     bind::bind_probes(m);
     m.attr("isa") = isa::name();
+    m.attr("compiler") = __VERSION__;
 }

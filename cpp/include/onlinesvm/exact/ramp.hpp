@@ -43,22 +43,12 @@ class Ramp : public RampModel<T> {
 
     void expect(std::span<const Row<T>> coming) { rows_->expect(coming); }
 
-    bool holds(std::int64_t id) const { return rows_->holds(id) || query_.keeps(id); }
+    bool holds(std::int64_t id) const { return RampModel<T>::holds(id) || query_.keeps(id); }
 
     void unlearn(std::span<const std::int64_t> ids) {
-        bool gone = false;
-        for (std::int64_t id : ids) {
+        for (std::int64_t id : ids)
             if (query_.keeps(id)) query_.forget();
-            if (!rows_->holds(id)) continue;  // dropped before: it has no influence left
-            gone = true;
-            for (auto& box : boxes_) {
-                box->bound(rows_->slot(id), 0);
-                box->sync(true);
-            }
-            rows_->remove(rows_->slot(id));
-        }
-        if (!gone) return;
-        for (auto& box : boxes_) settle(*box);
+        RampModel<T>::unlearn(ids);
         trim();
     }
 

@@ -56,6 +56,24 @@ class RampModel {
 
     std::size_t outputs() const { return boxes_.size(); }
 
+    bool holds(std::int64_t id) const { return rows_->holds(id); }
+
+    // Takes examples away and settles the rest; an id dropped before has no influence left.
+    void unlearn(std::span<const std::int64_t> ids) {
+        bool gone = false;
+        for (std::int64_t id : ids) {
+            if (!rows_->holds(id)) continue;
+            gone = true;
+            for (auto& box : boxes_) {
+                box->bound(rows_->slot(id), 0);
+                box->sync(true);
+            }
+            rows_->remove(rows_->slot(id));
+        }
+        if (gone)
+            for (auto& box : boxes_) settle(*box);
+    }
+
     // More classes: the two-class machine is the second class's; the first's is its mirror image,
     // and a new class starts with every example held as a negative.
     void grow(std::size_t classes) {

@@ -1,0 +1,12 @@
+// The table of the large-margin family.
+#include "families.hpp"
+#include "onlinesvm/margin/passive_aggressive.hpp"
+
+namespace onlinesvm::bind {
+
+void bind_margin(nb::module_& m) {
+    bind<PassiveAggressiveClassifier>(m, "PassiveAggressiveClassifier");
+    bind<PassiveAggressiveRegressor>(m, "PassiveAggressiveRegressor");
+}
+
+}  // namespace onlinesvm::bind
