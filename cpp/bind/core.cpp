@@ -20,5 +20,9 @@ NB_MODULE(_core, m) {
         nb::arg("array"), "Whether no value is NaN or infinite.");
     bind::bind_probes(m);
     m.attr("isa") = isa::name();
+#ifdef __clang__
     m.attr("compiler") = __VERSION__;
+#else
+    m.attr("compiler") = "GCC " __VERSION__;
+#endif
 }
