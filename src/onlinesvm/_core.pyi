@@ -59,6 +59,9 @@ class Ramp32:
     def held(self) -> int: ...
 
     @property
+    def n_support(self) -> int: ...
+
+    @property
     def labels_used(self) -> int: ...
 
 class Ramp64:
@@ -114,6 +117,9 @@ class Ramp64:
     def held(self) -> int: ...
 
     @property
+    def n_support(self) -> int: ...
+
+    @property
     def labels_used(self) -> int: ...
 
 class OfflineRamp32:
@@ -151,6 +157,11 @@ class OfflineRamp32:
     @property
     def nbytes(self) -> int: ...
 
+    def unlearn(self, ids: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def holds(self, ids: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> bool:
+        """Whether any of these ids belongs to an example in the model."""
+
     def kkt_residual(self) -> float: ...
 
     def objective(self) -> float: ...
@@ -167,6 +178,9 @@ class OfflineRamp32:
 
     @property
     def outer_rounds(self) -> int: ...
+
+    @property
+    def n_support(self) -> int: ...
 
 class OfflineRamp64:
     def __init__(self, params: dict[str, Any]) -> None: ...
@@ -203,6 +217,11 @@ class OfflineRamp64:
     @property
     def nbytes(self) -> int: ...
 
+    def unlearn(self, ids: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def holds(self, ids: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> bool:
+        """Whether any of these ids belongs to an example in the model."""
+
     def kkt_residual(self) -> float: ...
 
     def objective(self) -> float: ...
@@ -219,6 +238,9 @@ class OfflineRamp64:
 
     @property
     def outer_rounds(self) -> int: ...
+
+    @property
+    def n_support(self) -> int: ...
 
 class PassiveAggressiveClassifier32:
     def __init__(self, params: dict[str, Any]) -> None: ...
@@ -391,3 +413,5 @@ def time_row(n: int, d: int, bits: int, repeats: int) -> dict:
     """
 
 isa: str = 'avx512'
+
+compiler: str = 'GCC 12.2.0'
