@@ -109,11 +109,11 @@ def alphas(model: Any, n: int) -> Array:
 
 
 def best_gain(Q: Array, a: Array, C: Array | float) -> float:
-    """How much the dual can rise by moving one variable alone."""
+    """Best rise of the dual by one variable, times max(1, K_ii): the same scale for all kernels."""
     G, K = 1 - Q @ a, np.diag(Q)
     step = np.divide(G, K, out=np.full_like(G, np.inf), where=K > 0)
     d = np.clip(a + step, 0, C) - a
-    return float(np.max(G * d - K * d**2 / 2, initial=0.0))
+    return float(np.max((G * d - K * d**2 / 2) * np.maximum(1, K), initial=0.0))
 
 
 def inside_ramp(Q: Array, alpha: Array, s: float, edge: float) -> NDArray[np.bool_]:

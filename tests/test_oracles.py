@@ -74,7 +74,7 @@ def test_a_wrong_solution_is_told_apart(spoil):
 
 def test_gain_and_objective_by_hand():
     Q = np.array([[2.0]])
-    assert best_gain(Q, np.array([0.0]), 1.0) == pytest.approx(0.25)  # g = 1, d = 1/2
+    assert best_gain(Q, np.array([0.0]), 1.0) == pytest.approx(2 * 0.25)  # g = 1, d = 1/2, K = 2
     assert best_gain(Q, np.array([0.5]), 1.0) == 0.0
     assert ramp_objective(Q, np.array([0.25]), 3.0) == pytest.approx(0.0625 + 1.5)
     assert ramp_objective(-Q, np.array([2.0]), 3.0) == pytest.approx(-4.0 + 6.0)  # z = -4: flat

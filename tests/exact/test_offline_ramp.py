@@ -95,6 +95,20 @@ def test_several_classes_are_machines_against_the_rest():
         np.testing.assert_allclose(f[:, k], alone, atol=1e-6)
 
 
+def test_unlearning_leaves_a_stationary_point_of_the_rest():
+    stream = blobs(3, 40, noise=0.3)
+    model = machine(C=2.0).fit(stream.X, stream.y)
+    gone = np.arange(0, 40, 3)
+    model.unlearn(gone)
+    rest = np.setdiff1d(np.arange(40), gone)
+    assert np.isin(model.support_, rest).all()
+    Q = signed_gram(KERNELS["rbf"], stream.X[rest], stream.y[rest])
+    assert_ramp_stationary(Q, alphas(model, 40)[0][rest], 2.0, -1.0, atol=1e-6, kkt=2e-9)
+    twin = OfflineRamp(KERNELS["rbf"], C=2.0, tol_kkt=1e-9, tol_gain=0.0).fit(stream.X, stream.y)
+    twin.unlearn(*gone)
+    np.testing.assert_allclose(model.decision_function(stream.X), twin.score(stream.X), atol=1e-6)
+
+
 def test_online_and_offline_are_both_stationary_though_not_equal():
     """Two stationary points of one problem: neither need be the better one."""
     stream = blobs(5, 80, noise=0.3)

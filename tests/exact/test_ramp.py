@@ -208,6 +208,29 @@ def test_default_tolerances_hold_after_every_example(kind, kernel, dtype, slack)
         assert (alpha[~V] == 0).all(), f"{stream}, example {t - 1}: alpha > 0 below the ramp"
 
 
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3, 1e5])
+def test_defaults_learn_unscaled_rows_under_a_linear_kernel(scale):
+    """The gain of a step shrinks with |x|^2; a threshold on it must not mean "learn nothing"."""
+    stream = blobs(1, 200, d=3, noise=0.0)
+    X = scale * (stream.X + stream.y[:, None])
+    model = machine("linear", C=1e6 if scale < 1 else 1.0).partial_fit(X, stream.y)
+    assert model.score(X, stream.y) > 0.95
+
+
+@pytest.mark.filterwarnings("error::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("seed", range(12))
+def test_more_free_members_than_dimensions(seed):
+    """Large C in few dimensions: dependent free members must slide to a bound, not zigzag."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(80, 3))
+    y = np.where(rng.random(80) < 0.8, np.sign(X[:, 0]), rng.choice(SIGNS, 80))
+    w = rng.choice([1.0, 0.1, 5.0], 80)
+    model = machine("linear", C=300.0, s=-np.inf, **(TIGHT | {"tol": 1e-7}))
+    model.partial_fit(X, y, sample_weight=w)
+    Q = signed_gram(KERNELS["linear"], X, y)
+    assert box_kkt(Q, 1.0, alphas(model, 80)[0], 300.0 * w) <= 2e-7
+
+
 @pytest.mark.parametrize("s", [-1.0, -0.4, -np.inf])
 def test_reports_its_own_residual_and_objective(s):
     stream = blobs(13, 60)
@@ -257,6 +280,18 @@ def test_unlearning_without_a_ramp_is_never_having_seen():
     model = machine(s=-np.inf, **TIGHT).partial_fit(stream.X, stream.y).unlearn(gone)
     fresh = machine(s=-np.inf, **TIGHT).partial_fit(stream.X[rest], stream.y[rest], ids=rest)
     np.testing.assert_allclose(alphas(model, 30), alphas(fresh, 30), atol=1e-6)
+
+
+@pytest.mark.parametrize("params", [{}, {"keep_non_support": 3}, {"query": "margin"}], ids=repr)
+def test_unlearning_may_be_repeated(params):
+    """Who is not held has no influence left: forgetting it again changes nothing."""
+    stream = blobs(6, 40)
+    model = machine(**params).partial_fit(stream.X, stream.y).unlearn([3, 7, 21])
+    before = model.decision_function(stream.X)
+    model.unlearn([3, 7, 21]).unlearn(3)
+    np.testing.assert_array_equal(model.decision_function(stream.X), before)
+    model.unlearn(np.arange(40)).unlearn(np.arange(40))
+    assert model.dual_coef_.shape == (1, 0)
 
 
 def test_learning_goes_on_after_unlearning():
