@@ -6,6 +6,8 @@ A place for figures is a pair of comment lines; what stands between them is repl
 
 <!-- results: ramp_pass -->
 <!-- end -->
+
+The name is that of a result, or "summary": the online pass in one table and every bar of the others.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from typing import Any
 
 from bench.common import RESULTS, figure
 
+MISSING = "Not measured yet."
 PLACE = re.compile(r"(<!-- results: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -63,12 +66,53 @@ def _table(head: list[str], rows: list[list[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
+def summary() -> str:
+    """What a README can hold: the nine tasks, then every bar with its verdict."""
+    parts = []
+    race = _result("ramp_pass")
+    if race:
+        pairs = [(case, group["RampSVC"], group["SVC"]) for case, group in race["cases"].items()]
+        parts.append(
+            _table(
+                ["task", "RampSVC pass / SVC.fit", "accuracy %, ours / SVC", "support vectors"],
+                [
+                    [
+                        case,
+                        figure(ours["ratio"]),
+                        f"{figure(ours['accuracy'])} / {figure(svc['accuracy'])}",
+                        f"{ours['SVs']:,} / {svc['SVs']:,}",
+                    ]
+                    for case, ours, svc in pairs
+                ],
+            )
+        )
+    verdict = {True: "holds", False: "**missed**"}
+    bars = [
+        [bar["claim"], figure(bar["value"]), bar["bound"], verdict[bar["holds"]]]
+        for path in sorted(RESULTS.glob("*.json"))
+        for bar in json.loads(path.read_text())["bars"]
+    ]
+    if bars:
+        parts.append(_table(["what we hold ourselves to", "measured", "bar", ""], bars))
+    if race:
+        parts.append(_origin(race))
+    return "\n\n".join(parts) or MISSING
+
+
+def _result(name: str) -> Any:
+    path = RESULTS / f"{name}.json"
+    return json.loads(path.read_text()) if path.exists() else None
+
+
 def fill(text: str) -> str:
     """Replace what stands between the marks; a result that is not there is said to be missing."""
 
     def place(match: re.Match[str]) -> str:
-        path = RESULTS / f"{match[2]}.json"
-        body = markdown(json.loads(path.read_text())) if path.exists() else "Not measured yet."
+        if match[2] == "summary":
+            body = summary()
+        else:
+            result = _result(match[2])
+            body = markdown(result) if result else MISSING
         return f"{match[1]}\n{body}\n\n{match[3]}"
 
     return PLACE.sub(place, text)
