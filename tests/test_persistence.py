@@ -7,20 +7,29 @@ import json
 import os
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import load_file, save_file
 
 import onlinesvm
-from onlinesvm import Greedy, PassiveAggressiveClassifier, RampSVC
+from onlinesvm import (
+    Greedy,
+    OfflineRampSVC,
+    PassiveAggressiveClassifier,
+    PassiveAggressiveRegressor,
+    RampSVC,
+)
 from onlinesvm.base import persistence
 from onlinesvm.base.plain import from_plain, to_plain
-from onlinesvm.checks import fingerprint
+from onlinesvm.checks import fingerprint, name_of
+from onlinesvm.checks.streams import go_on, learned, stream_for
 
 
 @pytest.fixture
@@ -256,18 +265,47 @@ def test_tampered_arrays(path: Path, model: Any) -> None:
         refused(path.parent / "tampered")
 
 
-@settings(max_examples=100)
-@given(st.data())
-def test_arrays_of_the_wrong_length(tmp_path_factory: Any, data: st.DataObject) -> None:
-    """Whatever the lengths say: refused, or a model that can be asked. Never a crash."""
-    X = np.random.default_rng(0).normal(size=(30, 2))
+STRANGERS = [
+    RampSVC(),
+    RampSVC(query=Greedy(h=3), keep_non_support=5, dtype="float64"),
+    OfflineRampSVC(),
+    PassiveAggressiveClassifier(),
+    PassiveAggressiveClassifier(kernel="rbf"),
+    PassiveAggressiveRegressor(),
+]
+
+
+@pytest.mark.parametrize("sparsely", [False, True])
+@pytest.mark.parametrize("estimator", STRANGERS, ids=name_of)
+@settings(max_examples=40)
+@given(data=st.data())
+def test_arrays_that_do_not_belong_together(
+    estimator: Any, sparsely: bool, data: st.DataObject, tmp_path_factory: Any
+) -> None:
+    """Whatever the arrays say: refused, or a model that can be used. Never a crash."""
+    stream = stream_for(estimator, 40)
+    stream = stream.holding(sp.csr_array(stream.X)) if sparsely else stream
     path = tmp_path_factory.mktemp("saved") / "model"
-    RampSVC().fit(X, X[:, 0] > 0).save(path)
+    learned(estimator, stream).save(path)
     _, arrays = persistence._unpack(path.read_bytes())
-    name = data.draw(st.sampled_from(sorted(arrays.keys() - {"facts"})))
-    size = data.draw(st.integers(0, 2 * arrays[name].size))
-    if arrays[name].ndim == 1:
-        arrays[name] = np.resize(arrays[name], size)
-        path.write_bytes(persistence._pack("RampSVC", arrays))
-        with contextlib.suppress(ValueError):
-            onlinesvm.load(path).predict(X)
+    for name in data.draw(st.lists(st.sampled_from(sorted(arrays.keys() - {"facts"})), max_size=2)):
+        arrays[name] = data.draw(tampered(arrays[name]))
+    path.write_bytes(persistence._pack(type(estimator).__name__, arrays))
+    with contextlib.suppress(ValueError), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = onlinesvm.load(path)
+        model.predict(stream.X)
+        go_on(model, stream).predict(stream.X)
+
+
+@st.composite
+def tampered(draw: st.DrawFn, array: Any) -> Any:
+    """The array with another length, or with one other number in it."""
+    if array.ndim and draw(st.booleans()):
+        return np.resize(array, draw(st.integers(0, 2 * array.size)))
+    changed = array.copy()
+    if changed.size:
+        numbers = {"i": [-1, 0, 1, 7, 10**6], "u": [0, 1, 255], "f": [-1, 0, 1e30, np.nan]}
+        at = draw(st.integers(0, changed.size - 1))
+        changed.flat[at] = draw(st.sampled_from(numbers.get(array.dtype.kind, [0, 1])))
+    return changed

@@ -162,9 +162,11 @@ class RampModel {
                 notes_->label.size() != rows_->size())
                 throw std::invalid_argument("state: outputs or costs do not fit the examples");
             boxes_.clear();
-            while (std::int64_t(boxes_.size()) < boxes) add_box();
         }
-        for (std::size_t c = 0; c < boxes_.size(); ++c) a("box" + std::to_string(c), *boxes_[c]);
+        for (std::int64_t c = 0; c < boxes; ++c) {
+            if constexpr (A::loading) add_box();  // one by one: a false count fails at the first
+            a("box" + std::to_string(c), *boxes_[std::size_t(c)]);
+        }
     }
 
   protected:
