@@ -7,7 +7,7 @@ A place for figures is a pair of comment lines; what stands between them is repl
 <!-- results: ramp_pass -->
 <!-- end -->
 
-The name is that of a result, or "summary": the online pass in one table and every bar of the others.
+The name is that of a result, or "summary": the online pass in one table, then every bar there is.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from .params import number, word
+from .params import count, number, word
 
 #: The words ``kernel=`` understands.
 NAMES = ("linear", "rbf", "poly", "laplacian", "chi2")
@@ -22,7 +22,7 @@ def resolve(
     kernel: str | KernelFunction,
     *,
     gamma: float | str,
-    degree: float,
+    degree: int,
     coef0: float,
     bias: str,
     n_features: int,
@@ -35,7 +35,7 @@ def resolve(
     """
     numbers = {
         "gamma": _gamma(gamma, n_features),
-        "degree": number("degree", degree, above=0),
+        "degree": float(count("degree", degree, at_least=1)),
         "coef0": number("coef0", coef0, at_least=0),
         "offset": _BIAS_OFFSET[word("bias", bias, _BIAS_OFFSET)],
     }

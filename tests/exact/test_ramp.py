@@ -523,3 +523,10 @@ def test_noisy_checkerboard():
     print(f"NCheckerboard: accuracy {np.round(accuracy, 4)}, support vectors {supports}")
     assert np.mean(accuracy) >= 0.980, f"accuracy {accuracy}"
     assert np.mean(supports) <= 800, f"support vectors {supports}"
+
+
+@pytest.mark.parametrize(("parameter", "value"), [("s", 0.5), ("degree", 2.5), ("degree", 0)])
+def test_parameters_that_would_learn_something_else_are_refused(parameter, value):
+    model = RampSVC(kernel="poly", **{parameter: value})
+    with pytest.raises(ValueError, match=parameter):
+        model.fit([[0.0], [1.0]], [0, 1])

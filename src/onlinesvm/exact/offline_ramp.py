@@ -27,7 +27,7 @@ class OfflineRampSVC(BatchClassifier):
     gamma : {"scale", "auto"} or float, default="scale"
         Width of rbf, poly, laplacian and chi2. Both words mean ``1 / n_features``, right for
         standardised features.
-    degree : float, default=3
+    degree : int, default=3
         Of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial kernel, >= 0.
@@ -84,7 +84,7 @@ class OfflineRampSVC(BatchClassifier):
         *,
         kernel: str | KernelFunction = "rbf",
         gamma: float | Literal["scale", "auto"] = "scale",
-        degree: float = 3,
+        degree: int = 3,
         coef0: float = 0.0,
         s: float = -1.0,
         bias: Literal["none", "kernel"] = "none",

@@ -35,12 +35,12 @@ class RampSVC(OnlineClassifier):
     gamma : {"scale", "auto"} or float, default="scale"
         Width of rbf, poly, laplacian and chi2. Both words mean ``1 / n_features``, right for
         standardised features; with dicts, the features of the first example are counted.
-    degree : float, default=3
+    degree : int, default=3
         Of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial kernel, >= 0.
     s : float, default=-1.0
-        Where the ramp flattens, < 1: examples with ``y f(x) < s`` count no further.
+        Where the ramp flattens, <= 0: examples with ``y f(x) < s`` count no further.
         ``-inf`` gives the plain hinge loss.
     bias : {"none", "kernel"}, default="none"
         ``"kernel"`` adds 1 to the kernel, a regularised bias.
@@ -105,7 +105,7 @@ class RampSVC(OnlineClassifier):
         *,
         kernel: str | KernelFunction = "rbf",
         gamma: float | Literal["scale", "auto"] = "scale",
-        degree: float = 3,
+        degree: int = 3,
         coef0: float = 0.0,
         s: float = -1.0,
         bias: Literal["none", "kernel"] = "none",
@@ -137,9 +137,12 @@ class RampSVC(OnlineClassifier):
         self.verbose = verbose
 
     def _core_params(self, n_features: int) -> dict[str, Any]:
+        problem = problem_params(self, n_features)
+        if problem["s"] > 0:  # f = 0 would be stationary: nothing would ever be learned
+            raise ValueError(f"s must be <= 0, got {self.s!r}; OfflineRampSVC takes up to 1")
         keep = self.keep_non_support
         return {
-            **problem_params(self, n_features),
+            **problem,
             "keep_non_support": -1 if keep is None else count("keep_non_support", keep),
             **queries.resolve(self.query).core_params(),
         }

@@ -92,7 +92,7 @@ class PassiveAggressiveClassifier(PassiveAggressiveModel, OnlineClassifier):
     gamma : {"scale", "auto"} or float, default="scale"
         Width of rbf, poly, laplacian and chi2. Both words mean ``1 / n_features``, right for
         standardised features; with dicts, the features of the first example are counted.
-    degree : float, default=3
+    degree : int, default=3
         Of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial kernel, >= 0.
@@ -146,7 +146,7 @@ class PassiveAggressiveClassifier(PassiveAggressiveModel, OnlineClassifier):
         loss: Literal["hinge", "squared_hinge"] = "hinge",
         kernel: str | KernelFunction = "linear",
         gamma: float | Literal["scale", "auto"] = "scale",
-        degree: float = 3,
+        degree: int = 3,
         coef0: float = 0.0,
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         classes: Sequence[Any] | Literal["open"] | None = None,
@@ -239,7 +239,7 @@ class PassiveAggressiveRegressor(PassiveAggressiveModel, OnlineRegressor):
         epsilon: float = 0.1,
         kernel: str | KernelFunction = "linear",
         gamma: float | Literal["scale", "auto"] = "scale",
-        degree: float = 3,
+        degree: int = 3,
         coef0: float = 0.0,
         dtype: Literal["float32", "float64"] = "float64",
         verbose: bool = False,

@@ -99,8 +99,7 @@ class Rows {
     void follow(Follower* f) { followers_.push_back(f); }
     void unfollow(Follower* f) { std::erase(followers_, f); }
 
-    // ---- examples come and go
-    // -----------------------------------------------------------------------
+    // ---- examples come and go ----
 
     // Kernel rows of the next examples, all at once: one trip through the store instead of one
     // each.
@@ -180,8 +179,7 @@ class Rows {
         for (auto& row : expected_) row.known = std::min(row.known, size());
     }
 
-    // ---- moving between the three runs; each returns the slot the example has afterwards
-    // -------------
+    // ---- moving between the three runs; each returns the slot the example has afterwards ----
 
     Slot promote(Slot j) {  // to hot
         if (is_hot(j)) return j;
@@ -210,8 +208,7 @@ class Rows {
         return active_;
     }
 
-    // ---- kernel rows
-    // --------------------------------------------------------------------------------
+    // ---- kernel rows ----
 
     // The cached row of a slot, valid below `upto`.
     const T* row(Slot j, std::size_t upto) {

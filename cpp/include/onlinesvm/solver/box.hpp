@@ -38,8 +38,7 @@ class Box final : public Follower {
     Box(const Box&) = delete;
     Box& operator=(const Box&) = delete;
 
-    // ---- members
-    // ------------------------------------------------------------------------------------
+    // ---- members ----
 
     // A new member with label y, upper bound c, and decision value f.
     void learn(Slot j, double y, double c, double f) {
@@ -78,8 +77,7 @@ class Box final : public Follower {
     const double* coefficients() const { return s_.data(); }
     bool capped() const { return capped_; }
 
-    // ---- solving
-    // ------------------------------------------------------------------------------------
+    // ---- solving ----
 
     // Optimal over all members within the tolerance.
     void optimise() {
@@ -118,8 +116,7 @@ class Box final : public Follower {
         free_.clear();
     }
 
-    // ---- Follower
-    // -----------------------------------------------------------------------------------
+    // ---- Follower ----
 
     void slot_pushed() override {
         for (auto* v : arrays()) v->push_back(0);
