@@ -27,7 +27,7 @@ def all_estimators() -> list[type[OnlineEstimator]]:
     --------
     >>> import onlinesvm
     >>> [cls.__name__ for cls in onlinesvm.all_estimators() if cls.can("unlearn")]
-    ['RampSVC']
+    ['OfflineRampSVC', 'RampSVC']
     """
     names = (globals()[name] for name in sorted(__all__))
     return [x for x in names if isinstance(x, type) and issubclass(x, OnlineEstimator)]
