@@ -160,6 +160,9 @@ class Box final : public Follower {
             for (auto* v : {&s_, &h_, &lo_, &hi_, &y_, &synced_})
                 if (v->size() != rows_.size())
                     throw std::invalid_argument("state: a solver array does not fit the examples");
+            for (Slot j = 0; j < s_.size(); ++j)
+                if (!(lo_[j] <= s_[j] && s_[j] <= hi_[j] && lo_[j] * hi_[j] == 0))
+                    throw std::invalid_argument("state: a coefficient is outside its bounds");
             if (free.size() != inverse_.size())
                 throw std::invalid_argument("state: the inverse does not fit the free set");
             fall_.resize(rows_.size());
@@ -215,11 +218,12 @@ class Box final : public Follower {
         fall_[j] = lo_[j] - s;
         rise_[j] = hi_[j] - s;
     }
+    // Onto a bound within rounding of it. At 0 the distance is absolute: alpha may be far below C.
     double snapped(Slot j, double s) const {
-        const double near = kSnap * (hi_[j] - lo_[j]);
-        if (s <= lo_[j] + near) return lo_[j];
-        if (s >= hi_[j] - near) return hi_[j];
-        return std::abs(s) <= near ? 0.0 : s;
+        const double range = hi_[j] - lo_[j];
+        if (std::abs(s) <= kSnap * std::min(1.0, range)) return 0.0;
+        if (std::abs(s) >= range * (1 - kSnap)) return s > 0 ? hi_[j] : lo_[j];
+        return s;
     }
     // d_i = clip(s_i + h_i / K_ii) - s_i
     double step_of(Slot j) const {
