@@ -65,8 +65,8 @@ def test_an_interrupt_leaves_a_model_of_whole_slabs(data: Data, monkeypatch: Any
     X, y = data
     slabs = estimator._slabs
 
-    def three_slabs(n: int, cuts: list[int]) -> Any:
-        for number, slab in enumerate(slabs(n, cuts)):
+    def three_slabs(n: int, cuts: list[int], first: int) -> Any:
+        for number, slab in enumerate(slabs(n, cuts, first)):
             if number == 3:
                 raise KeyboardInterrupt
             yield slab

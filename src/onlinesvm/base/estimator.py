@@ -35,6 +35,7 @@ from .vocabulary import Vocabulary
 # A slab is what is learned between two chances to report or to let a signal in. It is short
 # enough for its small arrays to be allocated without asking the system for pages.
 _SLAB_ROWS = 1024
+_SLAB_ROWS_WATCHED = 16  # rows are tested before their slab is learned: the first must be short
 _SLAB_ROWS_MOST = 16384
 _SLAB_SECONDS = 0.1
 _ONES = np.ones(_SLAB_ROWS_MOST)
@@ -108,7 +109,8 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
     def _learn(self, batch: Batch) -> None:
         """Learn a batch in row order, slab by slab; a signal between two slabs does no harm."""
         with self._progress(len(batch.rows)) as progress:
-            for start, stop in _slabs(len(batch.rows), sorted(batch.arrivals)):
+            first = _SLAB_ROWS_WATCHED if progress.watching else _SLAB_ROWS
+            for start, stop in _slabs(len(batch.rows), sorted(batch.arrivals), first):
                 if start in batch.arrivals:
                     self._meet(batch.arrivals[start])
                 part = slice(start, stop)
@@ -334,17 +336,18 @@ def concrete(root: type[OnlineEstimator]) -> Iterator[type[OnlineEstimator]]:
         yield from concrete(cls)
 
 
-def _slabs(n: int, cuts: list[int]) -> Iterator[tuple[int, int]]:
-    """Consecutive (start, stop) over n rows that begin anew at every cut; 0.1 s each at most.
+def _slabs(n: int, cuts: list[int], first: int) -> Iterator[tuple[int, int]]:
+    """Consecutive (start, stop) over n rows that begin anew at every cut.
 
-    Unless a thousand rows take longer.
+    They grow from ``first`` rows while they take less than 0.1 s and are a small part of what has
+    passed.
     """
-    size, start = _SLAB_ROWS, 0
+    size, start = first, 0
     for end in (*cuts, n):
         while start < end:
             stop = min(end, start + size)
             began = time.perf_counter()
             yield start, stop
             if stop - start == size and time.perf_counter() - began < _SLAB_SECONDS / 2:
-                size = min(2 * size, _SLAB_ROWS_MOST)
+                size = min(2 * size, max(first, stop // 8), _SLAB_ROWS_MOST)
             start = stop
