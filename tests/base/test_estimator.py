@@ -37,7 +37,7 @@ def data() -> Data:
 
 @pytest.mark.parametrize(("n", "cuts"), [(1, []), (5000, []), (5000, [0, 1, 17, 4999]), (3, [1])])
 def test_slabs_cover_every_row_once_and_begin_at_cuts(n: int, cuts: list[int]) -> None:
-    slabs = list(_slabs(n, cuts))
+    slabs = list(_slabs(n, cuts, 1024))
     assert [start for start, _ in slabs] == [0, *(stop for _, stop in slabs[:-1])]
     assert slabs[-1][1] == n
     assert set(cuts) <= {start for start, _ in slabs}
