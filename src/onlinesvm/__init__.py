@@ -2,7 +2,7 @@
 
 from .base import OnlineEstimator, load
 from .exact import OfflineRampSVC, RampSVC
-from .margin import PassiveAggressiveClassifier, PassiveAggressiveRegressor
+from .margin import KernelPerceptron, PassiveAggressiveClassifier, PassiveAggressiveRegressor
 from .queries import All, Greedy, Margin
 
 __version__ = "0.1.0"
@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 __all__ = [
     "All",
     "Greedy",
+    "KernelPerceptron",
     "Margin",
     "OfflineRampSVC",
     "PassiveAggressiveClassifier",

@@ -2,7 +2,15 @@
 
 from .classifier import BatchClassifier, OnlineClassifier
 from .estimator import OnlineEstimator
+from .hypothesis import WeightsOrExamples
 from .persistence import load
 from .regressor import OnlineRegressor
 
-__all__ = ["BatchClassifier", "OnlineClassifier", "OnlineEstimator", "OnlineRegressor", "load"]
+__all__ = [
+    "BatchClassifier",
+    "OnlineClassifier",
+    "OnlineEstimator",
+    "OnlineRegressor",
+    "WeightsOrExamples",
+    "load",
+]

@@ -41,6 +41,7 @@ _BAD_PARAMETERS: dict[str, list[Any]] = {
     "query": ["never", 7],
     "s": [1.0, 2.0, float("nan")],
     "tol": [0.0, -1e-3],
+    "variant": ["elected", 3],
 }
 
 

@@ -9,14 +9,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import kernels
-from ..base import OnlineClassifier, OnlineEstimator, OnlineRegressor
+from ..base import OnlineClassifier, OnlineRegressor, WeightsOrExamples
 from ..kernels import KernelFunction
 from ..params import number, word
 
 
-class PassiveAggressiveModel(OnlineEstimator):
-    """What the classifier and the regressor share: the step, and weights one can look at."""
+class PassiveAggressiveModel(WeightsOrExamples):
+    """What the classifier and the regressor share: the step."""
 
     # loss -> the paper's variant of the step
     _variants: Mapping[str, str]
@@ -26,42 +25,8 @@ class PassiveAggressiveModel(OnlineEstimator):
         return {
             "variant": self._variants[word("loss", self.loss, self._variants)],
             "C": math.inf if most == math.inf else number("C", most, above=0),
-            "kernel": kernels.resolve(
-                self.kernel,
-                gamma=self.gamma,
-                degree=self.degree,
-                coef0=self.coef0,
-                bias="kernel" if self.fit_intercept else "none",
-                n_features=n_features,
-            ),
+            "kernel": self._kernel_params("kernel" if self.fit_intercept else "none", n_features),
         }
-
-    def _support(self, attribute: str) -> dict[str, Any]:
-        if self._is_linear(attribute):
-            raise AttributeError(
-                f"{type(self).__name__} has no {attribute}: a linear model keeps weights, "
-                "not examples; see coef_"
-            )
-        return super()._support(attribute)
-
-    def _weights(self, attribute: str) -> dict[str, NDArray[np.float64]]:
-        if not self._is_linear(attribute):
-            raise AttributeError(
-                f"{type(self).__name__} has {attribute} only with kernel='linear'; see dual_coef_"
-            )
-        weights: dict[str, NDArray[np.float64]] = self._core.weights()
-        return weights
-
-    def _is_linear(self, attribute: str) -> bool:
-        self._fitted_core(attribute)
-        return bool(self._core_settings["kernel"]["name"] == "linear")
-
-    @property
-    def intercept_(self) -> NDArray[np.float64]:
-        """The bias of each output."""
-        if self._is_linear("intercept_"):
-            return self._weights("intercept_")["intercept"]
-        return np.asarray(self._core_settings["kernel"]["offset"] * self.dual_coef_.sum(axis=1))
 
 
 class PassiveAggressiveClassifier(PassiveAggressiveModel, OnlineClassifier):
@@ -164,11 +129,6 @@ class PassiveAggressiveClassifier(PassiveAggressiveModel, OnlineClassifier):
         self.classes = classes
         self.dtype = dtype
         self.verbose = verbose
-
-    @property
-    def coef_(self) -> NDArray[np.float64]:
-        """The weights of each output."""
-        return self._weights("coef_")["coef"]
 
 
 class PassiveAggressiveRegressor(PassiveAggressiveModel, OnlineRegressor):

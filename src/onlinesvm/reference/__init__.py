@@ -7,6 +7,7 @@ are -1 and +1 (or class numbers), and it is hundreds of times slower than the cl
 from onlinesvm.reference.kernels import Kernel
 from onlinesvm.reference.offline_ramp import OfflineRamp
 from onlinesvm.reference.passive_aggressive import PassiveAggressive
+from onlinesvm.reference.perceptron import Perceptron
 from onlinesvm.reference.ramp import Greedy, Margin, OneVsRest, QueryAll, Ramp
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "OfflineRamp",
     "OneVsRest",
     "PassiveAggressive",
+    "Perceptron",
     "QueryAll",
     "Ramp",
 ]

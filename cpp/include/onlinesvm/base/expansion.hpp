@@ -16,7 +16,7 @@
 namespace onlinesvm {
 
 // The same verbs as LinearModel, for any kernel. All outputs share the stored examples and each
-// kernel row; an example once stored stays.
+// kernel row; an example once stored stays until it is dropped.
 template <class T>
 class KernelModel {
   public:
@@ -75,6 +75,34 @@ class KernelModel {
         ids.push_back(id);
         for (auto& row : s) row.push_back(0.0);
         for (const Change& change : changes) s[change.output].back() = change.step;
+    }
+
+    // Forgets the example in this slot; the last one takes its place.
+    void drop(std::size_t slot) {
+        const std::size_t last = store.size() - 1;
+        store.swap(slot, last);
+        store.pop();
+        ids[slot] = ids[last];
+        ids.pop_back();
+        for (auto& row : s) {
+            row[slot] = row[last];
+            row.pop_back();
+        }
+        coming.clear();  // the rows announced are of the slots as they were
+    }
+
+    // The scores of x as they grew: visit(i, f) after each stored example, in slot order.
+    template <class Visit>
+    void replay(Row<T> x, Visit&& visit) const {
+        typename Store<T>::Scratch form;
+        Aligned<T> values(store.padded_size());
+        if (store.size() > 0) store.row(as_stored(x, form), 0, store.size(), values.data());
+        std::vector<double> f(outputs());
+        for (std::size_t i = 0; i < store.size(); ++i) {
+            for (std::size_t r = 0; r < outputs(); ++r)
+                f[r] += s[r][i] * static_cast<double>(values[i]);
+            visit(i, std::span<const double>(f));
+        }
     }
 
     // f_to = factor f_from

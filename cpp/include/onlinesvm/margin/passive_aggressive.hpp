@@ -5,7 +5,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -21,48 +20,9 @@
 #include "onlinesvm/base/linear.hpp"
 #include "onlinesvm/base/row.hpp"
 #include "onlinesvm/base/support.hpp"
+#include "onlinesvm/base/verdict.hpp"
 
 namespace onlinesvm {
-
-// How one example is judged: its loss, and which outputs would have to move, and which way.
-struct Verdict {
-    double loss;
-    std::array<Change, 2> moves;
-    std::size_t count;
-};
-
-// Two classes: hinge loss on one output. More: the true class against the best of the others.
-struct Classification {
-    template <class F>
-    void fields(F&&) {}
-
-    Verdict judge(std::span<const double> f, double y) const {
-        if (!(y >= 0.0 && y < static_cast<double>(std::max<std::size_t>(2, f.size()))))
-            throw std::invalid_argument("y: not a known class");
-        const auto label = static_cast<std::size_t>(y);
-        if (f.size() == 1) {
-            const double sign = label == 1 ? 1.0 : -1.0;
-            return {1.0 - sign * f[0], {{{0, sign}}}, 1};
-        }
-        std::size_t rival = label == 0 ? 1 : 0;
-        for (std::size_t r = rival + 1; r < f.size(); ++r)
-            if (r != label && f[r] > f[rival]) rival = r;
-        return {1.0 - f[label] + f[rival], {{{label, 1.0}, {rival, -1.0}}}, 2};
-    }
-};
-
-struct Regression {
-    double epsilon = 0.1;
-
-    template <class F>
-    void fields(F&& f) {
-        f("epsilon", epsilon);
-    }
-
-    Verdict judge(std::span<const double> f, double y) const {
-        return {std::abs(y - f[0]) - epsilon, {{{0, y > f[0] ? 1.0 : -1.0}}}, 1};
-    }
-};
 
 // The step tau of each variant, from the loss, the squared norm of the move, and C.
 inline double pa1(double loss, double norm2, double C) { return std::min(C, loss / norm2); }

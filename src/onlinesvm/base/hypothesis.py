@@ -1,0 +1,63 @@
+"""A function kept as weights if the kernel is linear, as examples with coefficients otherwise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import kernels
+from .estimator import OnlineEstimator
+
+
+class WeightsOrExamples(OnlineEstimator):
+    """A learner that is cheap for a linear kernel and keeps the examples it needs for any other.
+
+    Its constructor has the parameters ``kernel``, ``gamma``, ``degree`` and ``coef0``.
+    """
+
+    def _kernel_params(self, bias: str, n_features: int) -> dict[str, Any]:
+        return kernels.resolve(
+            self.kernel,
+            gamma=self.gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+            bias=bias,
+            n_features=n_features,
+        )
+
+    def _keeps_weights(self) -> bool:
+        """Whether the model in hand holds weights rather than examples."""
+        return bool(self._core_settings["kernel"]["name"] == "linear")
+
+    def _support(self, attribute: str) -> dict[str, Any]:
+        self._fitted_core(attribute)
+        if self._keeps_weights():
+            raise AttributeError(
+                f"{type(self).__name__} has no {attribute}: a linear model keeps weights, "
+                "not examples; see coef_"
+            )
+        return super()._support(attribute)
+
+    def _weights(self, attribute: str) -> dict[str, NDArray[np.float64]]:
+        core = self._fitted_core(attribute)
+        if not self._keeps_weights():
+            raise AttributeError(
+                f"{type(self).__name__} has {attribute} only with kernel='linear'; see dual_coef_"
+            )
+        weights: dict[str, NDArray[np.float64]] = core.weights()
+        return weights
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """The weights of each output."""
+        return self._weights("coef_")["coef"]
+
+    @property
+    def intercept_(self) -> NDArray[np.float64]:
+        """The bias of each output."""
+        self._fitted_core("intercept_")
+        if self._keeps_weights():
+            return self._weights("intercept_")["intercept"]
+        return np.asarray(self._core_settings["kernel"]["offset"] * self.dual_coef_.sum(axis=1))
