@@ -6,6 +6,7 @@
 namespace onlinesvm::bind {
 
 void bind_exact(nb::module_& m);
+void bind_gradient(nb::module_& m);
 void bind_margin(nb::module_& m);
 
 }  // namespace onlinesvm::bind

@@ -2,12 +2,14 @@
 
 from .base import OnlineEstimator, load
 from .exact import OfflineRampSVC, RampSVC
+from .gradient import SGDSVC, PegasosSVC
 from .margin import KernelPerceptron, PassiveAggressiveClassifier, PassiveAggressiveRegressor
 from .queries import All, Greedy, Margin
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "SGDSVC",
     "All",
     "Greedy",
     "KernelPerceptron",
@@ -15,6 +17,7 @@ __all__ = [
     "OfflineRampSVC",
     "PassiveAggressiveClassifier",
     "PassiveAggressiveRegressor",
+    "PegasosSVC",
     "RampSVC",
     "all_estimators",
     "load",

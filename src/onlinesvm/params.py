@@ -47,3 +47,10 @@ def word(name: str, value: Any, words: Collection[str]) -> str:
         offered = ", ".join(repr(w) for w in words)
         raise ValueError(f"{name} must be one of {offered}, got {value!r}")
     return value
+
+
+def flag(name: str, value: Any) -> bool:
+    """``value`` if it is True or False."""
+    if not isinstance(value, bool):
+        raise ValueError(f"{name} must be True or False, got {value!r}")
+    return value

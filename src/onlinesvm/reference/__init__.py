@@ -4,6 +4,7 @@ A twin follows its paper line by line, in the paper's symbols, and cares about n
 are -1 and +1 (or class numbers), and it is hundreds of times slower than the class it explains.
 """
 
+from onlinesvm.reference.gradient import Pegasos, Sgd
 from onlinesvm.reference.kernels import Kernel
 from onlinesvm.reference.offline_ramp import OfflineRamp
 from onlinesvm.reference.passive_aggressive import PassiveAggressive
@@ -17,7 +18,9 @@ __all__ = [
     "OfflineRamp",
     "OneVsRest",
     "PassiveAggressive",
+    "Pegasos",
     "Perceptron",
     "QueryAll",
     "Ramp",
+    "Sgd",
 ]

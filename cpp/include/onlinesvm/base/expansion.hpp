@@ -110,6 +110,11 @@ class KernelModel {
         for (std::size_t i = 0; i < store.size(); ++i) s[to][i] = factor * s[from][i];
     }
 
+    // f_to += factor f_from
+    void blend(std::size_t from, std::size_t to, double factor) {
+        for (std::size_t i = 0; i < store.size(); ++i) s[to][i] += factor * s[from][i];
+    }
+
     Support<T> support() const {
         Support<T> out;
         out.ids = ids;

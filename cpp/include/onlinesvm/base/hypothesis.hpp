@@ -78,17 +78,20 @@ class Hypothesis {
         ++rounds;
     }
 
-    // f *= factor, 0 < factor
+    // f *= factor, 0 < factor. A small a is folded into v before it costs digits.
     void shrink(double factor) {
         a *= factor;
-        if (a >= 1e-9) return;
+        if (a >= 1e-5) return;
         std::visit(
             [&](auto& m) {
-                for (std::size_t r = 0; r < m.outputs(); r += parts) m.copy(r, r, a);
+                for (std::size_t r = 0; r < m.outputs(); r += parts) {
+                    if (parts == 2) m.blend(r, r + 1, b);
+                    m.copy(r, r, a);
+                }
             },
             model);
-        b /= a;
         a = 1.0;
+        b = 0.0;
     }
 
     // f_output += step k(x, .), for an example that was read before.

@@ -83,6 +83,13 @@ class LinearModel {
             w[to * stride + i] = factor * w[from * stride + i];
     }
 
+    // f_to += factor f_from
+    void blend(std::size_t from, std::size_t to, double factor) {
+        bias[to] += factor * bias[from];
+        for (std::size_t i = 0; i < columns; ++i)
+            w[to * stride + i] += factor * w[from * stride + i];
+    }
+
     std::size_t nbytes() const { return bytes_of(*this); }
 
     Weights weights() const {

@@ -1,0 +1,147 @@
+// Pegasos: Primal Estimated sub-GrAdient SOlver for SVM (Shalev-Shwartz, Singer, Srebro 2007).
+//
+// Steps along the subgradient of lambda/2 |w|^2 + (1/k) sum of the hinge losses of a block of k
+// examples, as long as 1/(lambda t), and back into the ball that holds the optimum.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+
+#include "onlinesvm/base/hypothesis.hpp"
+#include "onlinesvm/base/verdict.hpp"
+#include "onlinesvm/gradient/block.hpp"
+
+namespace onlinesvm {
+
+template <class T>
+class Pegasos {
+  public:
+    struct Params {
+        double alpha = 1e-4;  // lambda
+        std::int64_t block = 1;
+        bool project = true;
+        bool average = false;
+        Kernel kernel;
+
+        template <class F>
+        void fields(F&& f) {
+            f("alpha", alpha);
+            f("block", block);
+            f("project", project);
+            f("average", average);
+            f("kernel", kernel);
+        }
+    };
+
+    explicit Pegasos(const Params& params)
+        : lambda(params.alpha),
+          k(params.block),
+          project(params.project),
+          f(params.kernel, Keep::least, params.average ? Predictor::average : Predictor::newest) {
+        if (!(lambda > 0.0)) throw std::invalid_argument("alpha: must be positive");
+        if (k < 1) throw std::invalid_argument("block: must be at least 1");
+    }
+
+    // The box of the paper, Figure 1: A+ are the examples of the block inside the margin.
+    void learn(Row<T> x, double y, double weight, std::int64_t id) {
+        if (!(weight > 0.0)) return;
+        const std::span<const double> scores = f.read(x);
+        Verdict verdict = task.judge(scores, y);
+        const bool violates = verdict.loss > 0.0;
+        const auto moves = verdict.scaled(weight);
+        if (k == 1) {
+            const double kept = begin_step();
+            if (violates) add(x, id, moves, scores, kept);
+            return end_step();
+        }
+        if (violates) A.push(x, id, moves);
+        if (++seen < k) return;
+        begin_step();
+        for (std::size_t i = 0; i < A.size(); ++i)
+            add(A.row(i), A.id(i), A.changes(i), f.read(A.row(i)), 1.0);
+        A.clear();
+        seen = 0;
+        end_step();
+    }
+
+    void expect(std::span<const Row<T>> coming) { f.expect(coming); }
+    void score(Row<T> x, double* out) const { f.score(x, out); }
+    void score_many(std::span<const Row<T>> xs, double* out) const { f.score_many(xs, out); }
+    std::size_t outputs() const { return f.outputs(); }
+
+    void grow(std::size_t classes) {
+        if (classes > 2 && outputs() == 1) {
+            norm2 *= 0.5;  // |-f/2|^2 + |f/2|^2
+            A.split();
+        }
+        f.grow(classes);
+    }
+
+    Weights weights() const { return f.weights(); }
+    Support<T> support() const { return f.support(); }
+
+    template <class Archive>
+    void state(Archive& a) {
+        a("f", f);
+        a("t", t);
+        a("norm2", norm2);
+        a("seen", seen);
+        a("block", A);
+        if constexpr (Archive::loading)
+            if (t < 0 || seen < 0 || seen >= k || std::int64_t(A.size()) > seen)
+                throw std::invalid_argument("state: the block does not fit its size");
+    }
+
+    std::size_t nbytes() const { return sizeof(*this) + f.nbytes() + bytes_of(A); }
+
+  private:
+    double lambda;
+    std::int64_t k;
+    bool project;
+    Classification task;
+    Hypothesis<T> f;
+    std::int64_t t = 0;     // steps taken
+    double norm2 = 0.0;     // |w|^2; shrinking forgets its rounding errors with everything else
+    std::int64_t seen = 0;  // examples of the current block
+    Block<T> A;
+    std::vector<Change> steps;
+
+    // w <- (1 - 1/t) w; at t = 1 there is nothing to shrink. Returns the factor.
+    double begin_step() {
+        f.serve();
+        if (++t == 1) return 1.0;
+        const double kept = 1.0 - 1.0 / static_cast<double>(t);
+        shrink(kept);
+        return kept;
+    }
+
+    // w <- w + (eta/k) y x, where the scores of x are `kept` times those given.
+    void add(Row<T> x, std::int64_t id, std::span<const Change> moves,
+             std::span<const double> scores, double kept) {
+        const double eta = 1.0 / (lambda * static_cast<double>(t) * static_cast<double>(k));
+        const double length2 = project ? f.norm2(x) : 0.0;
+        steps.clear();
+        for (const auto& [output, step] : moves) {
+            const double c = eta * step;
+            norm2 += 2.0 * c * kept * scores[output] + c * c * length2;
+            steps.push_back({output, c});
+        }
+        f.add(x, id, steps);
+    }
+
+    // w <- w min(1, 1 / (sqrt(lambda) |w|))
+    void end_step() {
+        if (project && lambda * norm2 > 1.0) shrink(1.0 / std::sqrt(lambda * norm2));
+    }
+
+    void shrink(double factor) {
+        f.shrink(factor);
+        norm2 *= factor * factor;
+    }
+};
+
+}  // namespace onlinesvm

@@ -1,0 +1,6 @@
+"""Machines that follow the gradient of a regularised loss, one short step per example."""
+
+from .pegasos import PegasosSVC
+from .sgd import SGDSVC
+
+__all__ = ["SGDSVC", "PegasosSVC"]

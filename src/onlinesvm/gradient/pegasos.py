@@ -1,0 +1,125 @@
+"""Pegasos: the SVM objective by subgradient steps whose length needs no tuning."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from ..base import OnlineClassifier, WeightsOrExamples
+from ..kernels import KernelFunction
+from ..params import count, flag, number
+
+
+class PegasosSVC(WeightsOrExamples, OnlineClassifier):
+    """Pegasos (Shalev-Shwartz, Singer, Srebro): a linear SVM from a stream, no rate to tune.
+
+    Step t is ``1 / (alpha t)`` long, along the subgradient of the SVM objective on a block of
+    examples, and back into the ball in which the optimum must lie. After T steps the average of
+    the weights is within ``O(log T / (alpha T))`` of the optimum. More than two classes are
+    learned natively: the true one is pushed above the strongest rival.
+
+    A linear step costs one pass over the features present in the example. With a kernel every
+    example inside the margin is kept, so time and memory grow with the stream; prefer
+    :class:`RampSVC` there. Early steps are long, so the first few hundred examples matter more
+    than they should; :class:`PassiveAggressiveClassifier` settles faster on short streams.
+
+    Parameters
+    ----------
+    alpha : float, default=1e-4
+        Regularisation, > 0: lambda of the paper, ``1 / (n C)`` of a batch SVM on n examples.
+    block : int, default=1
+        Examples per step, k of the paper. Predictions lag behind by the examples of a block that
+        is not full yet.
+    project : bool, default=True
+        Whether each step ends inside the ball of radius ``1 / sqrt(alpha)``.
+    average : bool, default=False
+        Predict with the mean of the weights of all steps: smoother, at no cost per feature.
+    kernel : {"linear", "rbf", "poly", "laplacian", "chi2"} or callable, default="linear"
+        A callable ``k(x, X)`` gives the values of one example against the rows of ``X``.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Width of rbf, poly, laplacian and chi2. Both words mean ``1 / n_features``, right for
+        standardised features; with dicts, the features of the first example are counted.
+    degree : float, default=3
+        Of the polynomial kernel.
+    coef0 : float, default=0.0
+        Constant of the polynomial kernel, >= 0.
+    bias : {"none", "kernel"}, default="none"
+        ``"kernel"`` adds a constant feature 1, regularised like any other.
+    class_weight : dict or "balanced", default=None
+        Multiplies the loss by class. ``"balanced"`` works with ``fit`` only.
+    classes : "open" or array of labels, default=None
+        ``"open"`` lets classes appear at any time; an array names them beforehand, so that
+        ``partial_fit`` and ``learn_one`` need no more.
+    dtype : {"float32", "float64"}, default="float64"
+        Type of the examples, and of those kept with a kernel; weights are float64 throughout.
+    verbose : bool, default=False
+        Show a live bar when learning takes long.
+
+    Attributes
+    ----------
+    classes_ : array of labels, in ascending order; with ``classes="open"`` in order of arrival
+    n_features_in_, feature_names_in_ : as in scikit-learn
+    coef_ : array of shape (1, n_features) or (n_classes, n_features); linear only
+    intercept_ : array, the bias of each output
+    support_, support_vectors_, dual_coef_, n_support_ : the examples kept; with a kernel only
+    n_seen_ : int, examples that arrived
+    nbytes_ : int, memory of the model
+
+    References
+    ----------
+    S. Shalev-Shwartz, Y. Singer, N. Srebro: Pegasos: Primal Estimated sub-GrAdient SOlver for
+    SVM. ICML 2007.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onlinesvm import PegasosSVC
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(4000, 5))
+    >>> y = X @ [1, -2, 0, 1, 0.5] > 0
+    >>> model = PegasosSVC(alpha=1e-3, average=True).fit(X[:2000], y[:2000])
+    >>> print(f"{model.score(X[2000:], y[2000:]):.2f}")
+    0.99
+    """
+
+    _stem = "Pegasos"
+
+    def __init__(
+        self,
+        alpha: float = 1e-4,
+        *,
+        block: int = 1,
+        project: bool = True,
+        average: bool = False,
+        kernel: str | KernelFunction = "linear",
+        gamma: float | Literal["scale", "auto"] = "scale",
+        degree: float = 3,
+        coef0: float = 0.0,
+        bias: Literal["none", "kernel"] = "none",
+        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
+        classes: Sequence[Any] | Literal["open"] | None = None,
+        dtype: Literal["float32", "float64"] = "float64",
+        verbose: bool = False,
+    ) -> None:
+        self.alpha = alpha
+        self.block = block
+        self.project = project
+        self.average = average
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.bias = bias
+        self.class_weight = class_weight
+        self.classes = classes
+        self.dtype = dtype
+        self.verbose = verbose
+
+    def _core_params(self, n_features: int) -> dict[str, Any]:
+        return {
+            "alpha": number("alpha", self.alpha, above=0),
+            "block": count("block", self.block, at_least=1),
+            "project": flag("project", self.project),
+            "average": flag("average", self.average),
+            "kernel": self._kernel_params(self.bias, n_features),
+        }
