@@ -45,6 +45,12 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"query": Greedy(h=3), "class_weight": {"ash": 2.0}, "kernel": "chi2"},
         {"kernel": inner},
     ],
+    "NormaOneClassSVM": [{"truncation": 7, "dtype": "float64"}],
+    "NormaSVC": [
+        {"classes": "open", "truncation": 7, "nu": 0.2, "bias": "free"},
+        {"kernel": "linear", "learning_rate": "optimal", "class_weight": {"ash": 2.0}},
+    ],
+    "NormaSVR": [{"truncation": 7, "nu": 0.2, "bias": "free"}, {"loss": "huber"}],
     "OfflineRampSVC": [{"dtype": "float64", "bias": "kernel", "kernel": "linear"}],
     "KernelPerceptron": [
         {"variant": "voted", "classes": "open", "class_weight": {"ash": 2.0}},
@@ -81,6 +87,9 @@ STEPS = {
 }
 SKLEARN_EXPECTED_FAILURES: dict[str, dict[str, str]] = {
     "KernelPerceptron": STEPS | {"check_class_weight_classifiers": ONE_PASS},
+    "NormaOneClassSVM": STEPS,
+    "NormaSVC": STEPS | {"check_class_weight_classifiers": ONE_PASS},
+    "NormaSVR": STEPS,
     "PegasosSVC": STEPS | {"check_class_weight_classifiers": ONE_PASS},
     "SGDSVC": STEPS | {"check_class_weight_classifiers": ONE_PASS},
     "OfflineRampSVC": RAMP,

@@ -389,6 +389,12 @@ void bind_as(nb::module_& m, const std::string& name) {
         model.def("weights", [](const Model& self) {
             return to_dict(self.read([](const Algo& algo) { return algo.weights(); }));
         });
+    if constexpr (requires(const Algo& algo) { algo.level(); })
+        model.def_prop_ro("level", reading([](const Algo& algo) { return algo.level(); }));
+    if constexpr (requires(const Algo& algo) { algo.free_bias(); })
+        model.def("free_bias", [](const Model& self) {
+            return to_numpy(self.read([](const Algo& algo) { return algo.free_bias(); }));
+        });
     if constexpr (requires(Algo& algo) { algo.solve(); })
         model.def("solve", [](Model& self) { self.write([](Algo& algo) { algo.solve(); }); });
     if constexpr (requires(const Algo& algo) { algo.capped(); })

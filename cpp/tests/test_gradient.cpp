@@ -1,5 +1,6 @@
 // The gradient family without Python: steps by hand, and the promises every algorithm makes.
 #include "check.hpp"
+#include "onlinesvm/gradient/norma.hpp"
 #include "onlinesvm/gradient/pegasos.hpp"
 #include "onlinesvm/gradient/sgd.hpp"
 
@@ -47,6 +48,28 @@ void promises(Shape shape, bool sparse, bool average) {
     }
 }
 
+// With and without truncation; nothing is ever older than tau rounds.
+template <class T, class Algo>
+void norma_promises(Shape shape, bool sparse, std::size_t classes) {
+    for (const std::int64_t tau : {0, 7}) {
+        typename Algo::Params params;
+        params.alpha = 0.1;
+        params.nu = 0.3;
+        params.truncation = tau;
+        params.free_bias = true;
+        params.kernel = kernel(shape, 0.0);
+        const Stream<T> stream(90, 6, classes, sparse);
+        keeps_promises<Algo>(params, stream, classes);
+        if (tau == 0) continue;
+        Algo model(params);
+        model.grow(classes);
+        for (std::size_t i = 0; i < stream.size(); ++i) {
+            model.learn(stream[i], stream.label(i), 1.0, std::int64_t(i));
+            for (const std::int64_t id : model.support().ids) CHECK(id > std::int64_t(i) - tau);
+        }
+    }
+}
+
 void odd_settings_are_refused() {
     for (const double eta0 : {0.0, 2.0, std::nan("")}) try {
             Sgd<double>::Params params;
@@ -64,9 +87,14 @@ int main() {
     pegasos_by_hand();
     odd_settings_are_refused();
     for (const Shape shape : {Shape::linear, Shape::rbf})
-        for (const bool sparse : {false, true})
+        for (const bool sparse : {false, true}) {
             for (const bool average : {false, true}) {
                 promises<float>(shape, sparse, average);
                 promises<double>(shape, sparse, average);
             }
+            norma_promises<float, NormaClassifier<float>>(shape, sparse, 2);
+            norma_promises<double, NormaClassifier<double>>(shape, sparse, 3);
+            norma_promises<float, NormaRegressor<float>>(shape, sparse, 2);
+            norma_promises<double, NormaOneClass<double>>(shape, sparse, 2);
+        }
 }

@@ -2,7 +2,7 @@
 
 from .base import OnlineEstimator, load
 from .exact import OfflineRampSVC, RampSVC
-from .gradient import SGDSVC, PegasosSVC
+from .gradient import SGDSVC, NormaOneClassSVM, NormaSVC, NormaSVR, PegasosSVC
 from .margin import KernelPerceptron, PassiveAggressiveClassifier, PassiveAggressiveRegressor
 from .queries import All, Greedy, Margin
 
@@ -14,6 +14,9 @@ __all__ = [
     "Greedy",
     "KernelPerceptron",
     "Margin",
+    "NormaOneClassSVM",
+    "NormaSVC",
+    "NormaSVR",
     "OfflineRampSVC",
     "PassiveAggressiveClassifier",
     "PassiveAggressiveRegressor",

@@ -9,12 +9,17 @@ import pytest
 pytest.importorskip("river")
 
 from river import checks, datasets, evaluate, metrics, preprocessing
+from sklearn.base import is_outlier_detector
 
 import onlinesvm
 from onlinesvm.checks import fingerprint
 from onlinesvm.faces.river import RiverClassifier, to_river
 
-STREAMING = [cls() for cls in onlinesvm.all_estimators() if hasattr(cls, "partial_fit")]
+STREAMING = [
+    model
+    for model in (cls() for cls in onlinesvm.all_estimators())
+    if hasattr(model, "partial_fit") and not is_outlier_detector(model)
+]
 
 
 def cases() -> list[Any]:

@@ -11,8 +11,9 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @pytest.mark.slow
-def test_ramp_vs_hinge(tmp_path, monkeypatch):
+@pytest.mark.parametrize("name", ["drifting_stream", "ramp_vs_hinge"])
+def test_example(name, tmp_path, monkeypatch):
     picture = tmp_path / "picture.png"
-    monkeypatch.setattr(sys, "argv", ["ramp_vs_hinge.py", str(picture)])
-    runpy.run_path(str(EXAMPLES / "ramp_vs_hinge.py"), run_name="__main__")
+    monkeypatch.setattr(sys, "argv", [f"{name}.py", str(picture)])
+    runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
     assert imread(picture).std() > 0.05

@@ -3,6 +3,7 @@
 from .classifier import BatchClassifier, OnlineClassifier
 from .estimator import OnlineEstimator
 from .hypothesis import WeightsOrExamples
+from .outlier import OnlineOutlierDetector
 from .persistence import load
 from .regressor import OnlineRegressor
 
@@ -10,6 +11,7 @@ __all__ = [
     "BatchClassifier",
     "OnlineClassifier",
     "OnlineEstimator",
+    "OnlineOutlierDetector",
     "OnlineRegressor",
     "WeightsOrExamples",
     "load",

@@ -17,6 +17,8 @@ def _bounded(estimator: Any) -> Any:
     params = model.get_params(deep=False)
     if "keep_non_support" in params:
         return model.set_params(keep_non_support=10, cache_bytes=1 << 16, C=0.1)
+    if "truncation" in params:
+        return model.set_params(truncation=20)
     if "budget" in params:
         return model.set_params(budget=20)
     return model if params.get("kernel", "linear") == "linear" else None

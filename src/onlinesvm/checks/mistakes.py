@@ -13,6 +13,7 @@ from .streams import (
     Stream,
     all_classes,
     anyone,
+    classifying,
     fingerprint,
     learned,
     promise,
@@ -43,10 +44,13 @@ _BAD_PARAMETERS: dict[str, list[Any]] = {
     "learning_rate": ["fast", 0.1],
     "loss": ["bent", 3],
     "max_outer": [0],
+    "nu": [0.0, 1.0, "x"],
     "project": [1, "yes"],
+    "quantile": [0.0, 1.0, "x"],
     "query": ["never", 7],
     "s": [1.0, 2.0, float("nan")],
     "tol": [0.0, -1e-3],
+    "truncation": [0, 2.5, "long"],
     "variant": ["elected", 3],
 }
 
@@ -74,14 +78,15 @@ def _bad_learning(model: Any, stream: Stream) -> Iterator[tuple[str, Callable[[]
     last = np.arange(n) == n - 1
     for name, bad in [*_bad_rows(stream), *_bad_widths(stream)]:
         yield name, partial(learn, bad, y[: len(bad)])
-    yield "y too short", lambda: learn(X, y[:-1])
-    yield "y missing", lambda: learn(X, None)
-    yield "y of two dimensions", lambda: learn(X, np.column_stack([y, y]))
+    if is_regressor(model) or classifying(model):
+        yield "y too short", lambda: learn(X, y[:-1])
+        yield "y missing", lambda: learn(X, None)
+        yield "y of two dimensions", lambda: learn(X, np.column_stack([y, y]))
     if is_regressor(model):
         yield "y with NaN", lambda: learn(X, np.where(last, np.nan, y))
         yield "y with text", lambda: learn(X, np.full(n, "text"))
         yield "one NaN target", lambda: model.learn_one(X[0], float("nan"))
-    else:
+    if classifying(model):
         yield "y with an unknown label", lambda: learn(X, np.where(last, "zebrawood", y))
         yield "y with None", lambda: learn(X, [*y[:-1], None])
         yield "one unknown label", lambda: model.learn_one(X[0], "zebrawood")
@@ -113,7 +118,7 @@ def _bad_learning(model: Any, stream: Stream) -> Iterator[tuple[str, Callable[[]
 @promise(streaming)
 def check_bad_calls_change_nothing(estimator: Any) -> None:
     stream = stream_for(estimator)
-    if not is_regressor(estimator) and isinstance(estimator.classes, str):
+    if classifying(estimator) and isinstance(estimator.classes, str):
         estimator = clone(estimator).set_params(classes=None)
     model = learned(estimator, stream)
     before, names = fingerprint(model), set(vars(model))
@@ -156,7 +161,7 @@ def check_a_bad_fit_keeps_the_old_model(estimator: Any) -> None:
 def check_bad_parameters(estimator: Any) -> None:
     stream = stream_for(estimator)
     plain = (
-        clone(estimator) if is_regressor(estimator) else clone(estimator).set_params(classes=None)
+        clone(estimator).set_params(classes=None) if classifying(estimator) else clone(estimator)
     )
     for name in estimator.get_params(deep=False):
         for value in _BAD_PARAMETERS.get(name, []):

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone, is_regressor
+from sklearn.base import clone, is_classifier, is_regressor
 
 from ..base.plain import to_plain
 
@@ -50,7 +50,7 @@ def stream_for(estimator: Any, n: int = 90, *, seed: int = 0, classes: int = 3) 
     X = rng.integers(0, 17, (n, 4)) / 8.0
     X[n // 3 : n // 3 + n // 10] = X[: n // 10]
     target = X[:, 0] + 0.5 * X[:, 1] - X[:, 2] + rng.normal(0, 0.2, n)
-    if is_regressor(estimator):
+    if not is_classifier(estimator):
         return Stream(X, target)
     edges = np.quantile(target, np.linspace(0, 1, classes + 1)[1:-1])
     return Stream(X, np.array(TREES)[np.digitize(target, edges)])
@@ -64,12 +64,12 @@ def records_of(stream: Stream) -> list[dict[str, float]]:
 def knowing_classes(estimator: Any) -> Any:
     """A copy that needs not be told the classes when it starts."""
     model = clone(estimator)
-    return model if is_regressor(model) else model.set_params(classes=TREES)
+    return model.set_params(classes=TREES) if is_classifier(model) else model
 
 
 def all_classes(model: Any) -> dict[str, Any]:
     """What the first partial_fit of a model must be told."""
-    if is_regressor(model) or model.classes is not None:
+    if not is_classifier(model) or model.classes is not None:
         return {}
     return {"classes": TREES}
 
@@ -139,7 +139,7 @@ def streaming(estimator: Any) -> bool:
 
 
 def classifying(estimator: Any) -> bool:
-    return not is_regressor(estimator)
+    return bool(is_classifier(estimator))
 
 
 def streaming_classifier(estimator: Any) -> bool:

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from rich.table import Table
-from sklearn.base import is_classifier
+from sklearn.base import is_classifier, is_outlier_detector
 
 import onlinesvm
 
@@ -35,6 +35,13 @@ def summary(cls: type[Any]) -> str:
     return (inspect.getdoc(cls) or "").partition("\n\n")[0].replace("\n", " ")
 
 
+def task(cls: type[Any]) -> str:
+    """What it is for, in a word."""
+    if is_outlier_detector(cls()):
+        return "detect"
+    return "classify" if is_classifier(cls()) else "regress"
+
+
 def abilities(cls: type[Any]) -> list[str]:
     """What it can do beyond learning and predicting, in words."""
     parameters = inspect.signature(cls).parameters
@@ -44,7 +51,7 @@ def abilities(cls: type[Any]) -> list[str]:
         "unlearns": _offers(cls, "unlearn"),
         "asks for labels": "query" in parameters,
         "proves optimality": _offers(cls, "kkt_residual"),
-        "bounded memory": bool({"budget", "keep_non_support"} & parameters.keys()),
+        "bounded memory": bool({"budget", "keep_non_support", "truncation"} & parameters.keys()),
     }
     return [ability for ability, there in found.items() if there]
 
@@ -61,6 +68,5 @@ def methods_table() -> Table:
     table.add_column("what for", ratio=3)
     table.add_column("can", ratio=2, style="green")
     for name, cls in estimators().items():
-        task = "classify" if is_classifier(cls()) else "regress"
-        table.add_row(name, task, summary(cls), ", ".join(abilities(cls)))
+        table.add_row(name, task(cls), summary(cls), ", ".join(abilities(cls)))
     return table

@@ -6,6 +6,7 @@ are -1 and +1 (or class numbers), and it is hundreds of times slower than the cl
 
 from onlinesvm.reference.gradient import Pegasos, Sgd
 from onlinesvm.reference.kernels import Kernel
+from onlinesvm.reference.norma import Norma
 from onlinesvm.reference.offline_ramp import OfflineRamp
 from onlinesvm.reference.passive_aggressive import PassiveAggressive
 from onlinesvm.reference.perceptron import Perceptron
@@ -15,6 +16,7 @@ __all__ = [
     "Greedy",
     "Kernel",
     "Margin",
+    "Norma",
     "OfflineRamp",
     "OneVsRest",
     "PassiveAggressive",
