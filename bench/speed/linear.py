@@ -16,10 +16,11 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import StandardScaler
 
 from bench.common import Options, Report, parse, race
-from onlinesvm import PassiveAggressiveClassifier
+from onlinesvm import PassiveAggressiveClassifier, StreamSVC
 from onlinesvm.datasets import fetch
 
 OURS, DICTS = "PassiveAggressive", "PassiveAggressive, dicts"
+STREAM, STREAM_10 = "StreamSVC", "StreamSVC, lookahead 10"
 SGD, RIVER = "SGDClassifier", "river PAClassifier, dicts"
 LABELS = [-1, 1]
 
@@ -61,11 +62,17 @@ def batches(report: Report, options: Options) -> None:
         case = f"covtype 54-wide, {label}"
         contestants: dict[str, Callable[[], Any]] = {
             OURS: lambda size=size: batch(ours(), X, y, size),
+            STREAM: lambda size=size: batch(StreamSVC(), X, y, size),
+            STREAM_10: lambda size=size: batch(StreamSVC(lookahead=10), X, y, size),
             SGD: lambda size=size: batch(SGDClassifier(random_state=0), X, y, size),
         }
         report.add(case, race(contestants, repeats=options.repeats), units=len(X))
         if size == len(X):
             report.bar(f"{case}: SGD time / ours", report.ratio(case, SGD), at_least=3)
+            rates = {name: result["per_second"] for name, result in report.cases[case].items()}
+            for name, least in ((STREAM, 3), (STREAM_10, 1)):
+                gain = rates[name] / rates[SGD]
+                report.bar(f"{case}: SGD time / {name}", gain, at_least=least)
 
 
 def one_by_one(report: Report, options: Options, name: str) -> None:

@@ -138,6 +138,15 @@ class Shared {
         width = saved_width;
     }
 
+    void merge(const Shared& other, std::int64_t shift) {
+        const auto [theirs, columns] =
+            other.read([&](const Algo& algo) { return std::pair(algo, other.width); });
+        nb::gil_scoped_release nogil;
+        const std::unique_lock lock(mutex);
+        algo.merge(theirs, shift);
+        width = std::max(width, columns);
+    }
+
     const UserKernel* user_kernel() const {
         if constexpr (requires { params.kernel.function; })
             return params.kernel.function.template target<UserKernel>();
@@ -397,6 +406,14 @@ void bind_as(nb::module_& m, const std::string& name) {
         });
     if constexpr (requires(Algo& algo) { algo.solve(); })
         model.def("solve", [](Model& self) { self.write([](Algo& algo) { algo.solve(); }); });
+    if constexpr (requires(Algo& algo) { algo.flush(); })
+        model.def("flush", [](Model& self) { self.write([](Algo& algo) { algo.flush(); }); });
+    if constexpr (requires(Algo& algo, std::int64_t shift) { algo.merge(algo, shift); })
+        model.def("merge", &Model::merge, "other"_a, "shift"_a);
+    if constexpr (requires(const Algo& algo) { algo.radius(); })
+        model.def("radius", [](const Model& self) {
+            return to_numpy(self.read([](const Algo& algo) { return algo.radius(); }));
+        });
     if constexpr (requires(const Algo& algo) { algo.capped(); })
         model.def_prop_ro("capped", reading([](const Algo& algo) { return algo.capped(); }));
     if constexpr (requires(const Algo& algo) { algo.held(); })

@@ -9,6 +9,7 @@ using namespace onlinesvm;
 NB_MODULE(_core, m) {
     m.doc() = "The compiled core of onlinesvm.";
 
+    bind::bind_ball(m);
     bind::bind_exact(m);
     bind::bind_margin(m);
     bind::bind_gradient(m);

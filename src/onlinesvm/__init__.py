@@ -1,5 +1,6 @@
 """Support vector machines that learn from a stream."""
 
+from .ball import StreamSVC
 from .base import OnlineEstimator, load
 from .exact import OfflineRampSVC, RampSVC
 from .gradient import SGDSVC, NormaOneClassSVM, NormaSVC, NormaSVR, PegasosSVC
@@ -22,6 +23,7 @@ __all__ = [
     "PassiveAggressiveRegressor",
     "PegasosSVC",
     "RampSVC",
+    "StreamSVC",
     "all_estimators",
     "load",
 ]

@@ -11,6 +11,7 @@ from onlinesvm.reference.offline_ramp import OfflineRamp
 from onlinesvm.reference.passive_aggressive import PassiveAggressive
 from onlinesvm.reference.perceptron import Perceptron
 from onlinesvm.reference.ramp import Greedy, Margin, OneVsRest, QueryAll, Ramp
+from onlinesvm.reference.stream import StreamSVM
 
 __all__ = [
     "Greedy",
@@ -25,4 +26,5 @@ __all__ = [
     "QueryAll",
     "Ramp",
     "Sgd",
+    "StreamSVM",
 ]

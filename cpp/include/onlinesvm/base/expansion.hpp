@@ -23,6 +23,7 @@ class KernelModel {
     explicit KernelModel(const Kernel& kernel) : store(kernel) {}
 
     std::size_t outputs() const { return s.size(); }
+    std::size_t size() const { return store.size(); }
 
     // New outputs start at zero.
     void grow(std::size_t outputs) {
@@ -105,6 +106,11 @@ class KernelModel {
         }
     }
 
+    // More of an example that is stored already.
+    void amend(Slot slot, std::span<const Change> changes) {
+        for (const Change& change : changes) s[change.output][slot] += change.step;
+    }
+
     // f_to = factor f_from
     void copy(std::size_t from, std::size_t to, double factor) {
         for (std::size_t i = 0; i < store.size(); ++i) s[to][i] = factor * s[from][i];
@@ -113,6 +119,37 @@ class KernelModel {
     // f_to += factor f_from
     void blend(std::size_t from, std::size_t to, double factor) {
         for (std::size_t i = 0; i < store.size(); ++i) s[to][i] += factor * s[from][i];
+    }
+
+    // The outputs of another model follow those of this one; its ids go up by `shift`.
+    void append(const KernelModel& other, std::int64_t shift) {
+        const std::size_t mine = store.size();
+        typename Store<T>::Scratch form;
+        for (Slot j = 0; j < other.store.size(); ++j) {
+            store.push(as_stored(other.store.get(j, form), scratch));
+            ids.push_back(other.ids[j] + shift);
+        }
+        for (auto& row : s) row.resize(store.size());
+        for (const auto& row : other.s) {
+            s.emplace_back(mine);
+            s.back().insert(s.back().end(), row.begin(), row.end());
+        }
+    }
+
+    // The first outputs stay.
+    void cut(std::size_t outputs) { s.resize(outputs); }
+
+    // Inner products of the outputs as functions, row-major; one kernel row per example.
+    std::vector<double> gram() const {
+        const std::size_t n = outputs();
+        std::vector<double> out(n * n), f(n);
+        typename Store<T>::Scratch form;
+        for (Slot a = 0; a < store.size(); ++a) {
+            score(store.get(a, form), f.data());
+            for (std::size_t i = 0; i < n; ++i)
+                for (std::size_t j = 0; j < n; ++j) out[i * n + j] += s[i][a] * f[j];
+        }
+        return out;
     }
 
     Support<T> support() const {
@@ -197,6 +234,7 @@ class KernelModel {
     }
 
     const T* complete(Row<T> x, Aligned<T>& row) const {
+        if (row.size() < store.padded_size()) row.resize(store.padded_size());
         store.row(x, known, store.size(), row.data());
         return row.data();
     }

@@ -90,6 +90,36 @@ class LinearModel {
             w[to * stride + i] += factor * w[from * stride + i];
     }
 
+    // The outputs of another model follow those of this one.
+    void append(const LinearModel& other, std::int64_t) {
+        widen(other.columns);
+        const std::size_t first = outputs();
+        grow(first + other.outputs());
+        for (std::size_t r = 0; r < other.outputs(); ++r) {
+            bias[first + r] = other.bias[r];
+            std::copy_n(other.w.begin() + r * other.stride, other.columns,
+                        w.begin() + (first + r) * stride);
+        }
+    }
+
+    // The first outputs stay.
+    void cut(std::size_t outputs) {
+        bias.resize(outputs);
+        w.resize(outputs * stride);
+    }
+
+    // Inner products of the outputs as functions, row-major.
+    std::vector<double> gram() const {
+        const std::size_t n = outputs();
+        std::vector<double> out(n * n);
+        for (std::size_t i = 0; i < n; ++i)
+            for (std::size_t j = 0; j < n; ++j)
+                out[i * n + j] = isa::table<double>().dot(w.data() + i * stride,
+                                                          w.data() + j * stride, columns) +
+                                 (offset > 0.0 ? bias[i] * bias[j] / offset : 0.0);
+        return out;
+    }
+
     std::size_t nbytes() const { return bytes_of(*this); }
 
     Weights weights() const {

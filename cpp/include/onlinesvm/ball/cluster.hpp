@@ -1,0 +1,120 @@
+// A few balls known by their radii and by the inner products of their centres.
+//
+// A centre has a feature part, kept elsewhere, and a slack part, of which only the squared length
+// matters: balls are built from disjoint examples, so their slack parts are orthogonal.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "onlinesvm/solver/enclosing_ball.hpp"
+
+namespace onlinesvm {
+
+struct Ball {
+    double R = 0.0;
+    double xi2 = 0.0;    // squared length of the slack part of the centre
+    std::int64_t M = 0;  // examples that shaped it
+};
+
+// The smallest ball around two, its centre (1 - tau) c_1 + tau c_2.
+struct Union {
+    double R, tau;
+};
+
+inline Union unite(const Ball& one, const Ball& two, double d) {
+    if (d + two.R <= one.R) return {one.R, 0.0};
+    if (d + one.R <= two.R) return {two.R, 1.0};
+    const double R = 0.5 * (d + one.R + two.R);
+    return {R, (R - one.R) / d};
+}
+
+class Cluster {
+  public:
+    std::vector<Ball> balls;
+    std::vector<double> dots;  // of the feature parts, size() x size()
+
+    std::size_t size() const { return balls.size(); }
+    double& dot(std::size_t i, std::size_t j) { return dots[i * size() + j]; }
+    double dot(std::size_t i, std::size_t j) const { return dots[i * size() + j]; }
+
+    // The distance of two centres, from |feature part|^2 and inner product of the second one.
+    double distance(std::size_t i, double inner, double norm2, double xi2) const {
+        const double d2 = dot(i, i) - 2.0 * inner + norm2;
+        return std::sqrt(std::max(0.0, d2) + balls[i].xi2 + xi2);
+    }
+    double distance(std::size_t i, std::size_t j) const {
+        return distance(i, dot(i, j), dot(j, j), balls[j].xi2);
+    }
+
+    // `inner`: products with the centres before it.
+    void push(Ball ball, std::span<const double> inner, double norm2) {
+        const std::size_t n = size();
+        std::vector<double> wider((n + 1) * (n + 1));
+        for (std::size_t i = 0; i < n; ++i) {
+            for (std::size_t j = 0; j < n; ++j) wider[i * (n + 1) + j] = dot(i, j);
+            wider[i * (n + 1) + n] = wider[n * (n + 1) + i] = inner[i];
+        }
+        wider.back() = norm2;
+        dots = std::move(wider);
+        balls.push_back(ball);
+    }
+
+    // Ball i becomes the union of i and j, and the last ball takes the place of j.
+    void merge(std::size_t i, std::size_t j, Union u) {
+        const double keep = 1.0 - u.tau;
+        const double norm2 =
+            keep * keep * dot(i, i) + 2.0 * u.tau * keep * dot(i, j) + u.tau * u.tau * dot(j, j);
+        for (std::size_t k = 0; k < size(); ++k)
+            dot(i, k) = dot(k, i) = keep * dot(i, k) + u.tau * dot(j, k);
+        dot(i, i) = norm2;
+        balls[i] = {u.R, keep * keep * balls[i].xi2 + u.tau * u.tau * balls[j].xi2,
+                    balls[i].M + balls[j].M};
+        remove(j);
+    }
+
+    // The two balls, i < j, whose union is smallest.
+    std::pair<std::size_t, std::size_t> closest() const {
+        std::pair<std::size_t, std::size_t> pair{0, 1};
+        double least = std::numeric_limits<double>::infinity();
+        for (std::size_t i = 0; i < size(); ++i)
+            for (std::size_t j = i + 1; j < size(); ++j) {
+                const double R = unite(balls[i], balls[j], distance(i, j)).R;
+                if (R < least) least = R, pair = {i, j};
+            }
+        return pair;
+    }
+
+    // The exact ball around all of them.
+    EnclosingBall whole() const {
+        const std::size_t n = size();
+        if (n == 1) return {balls[0].R, {1.0}};
+        std::vector<double> G = dots, r(n);
+        for (std::size_t i = 0; i < n; ++i) {
+            G[i * n + i] += balls[i].xi2;
+            r[i] = balls[i].R;
+        }
+        return enclosing_ball(G, r);
+    }
+
+  private:
+    void remove(std::size_t j) {
+        const std::size_t n = size(), last = n - 1;
+        for (std::size_t k = 0; k < n; ++k) dot(j, k) = dot(last, k);
+        for (std::size_t k = 0; k < n; ++k) dot(k, j) = dot(k, last);
+        balls[j] = balls[last];
+        std::vector<double> narrower(last * last);
+        for (std::size_t i = 0; i < last; ++i)
+            for (std::size_t k = 0; k < last; ++k) narrower[i * last + k] = dot(i, k);
+        dots = std::move(narrower);
+        balls.pop_back();
+    }
+};
+
+}  // namespace onlinesvm

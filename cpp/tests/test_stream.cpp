@@ -1,0 +1,117 @@
+// StreamSVM without Python: balls by hand, odd rows, merging, and the promises every algorithm
+// makes.
+#include "check.hpp"
+#include "onlinesvm/ball/stream.hpp"
+
+using namespace onlinesvm;
+using namespace onlinesvm::test;
+
+namespace {
+
+struct Form {
+    std::size_t lookahead, balls;
+};
+constexpr Form forms[] = {{1, 1}, {2, 1}, {7, 1}, {1, 2}, {1, 5}};
+
+template <class T>
+typename StreamSVM<T>::Params params_of(Form form, Shape shape, bool normalize = true) {
+    typename StreamSVM<T>::Params params;
+    params.lookahead = form.lookahead;
+    params.balls = form.balls;
+    params.normalize = normalize;
+    params.kernel = kernel(shape, normalize ? 1.0 : 0.0);
+    return params;
+}
+
+void three_points_by_hand() {
+    StreamSVM<double> model(params_of<double>({1, 1}, Shape::linear, false));
+    const double points[] = {1.0, -1.0, -2.0}, labels[] = {1, 0, 1};
+    const double w[] = {1.0, 1.0, -.17267}, R[] = {0.0, .70711, 1.97374};
+    for (int i = 0; i < 3; ++i) {
+        model.learn({&points[i], nullptr, 1, 1}, labels[i], 1.0, i);
+        CHECK(close(model.weights().coef[0], w[i], 5e-6));
+        CHECK(close(model.radius()[0], R[i], 5e-6));
+    }
+}
+
+void exact_ball_by_hand() {
+    const double G[] = {0, 0, 0, 0, 9, 0, 0, 0, 9}, r[] = {1, 0, 0};
+    const auto [R, l] = enclosing_ball(G, r);
+    CHECK(close(R, 2.28151, 5e-6) && close(l[0], .39589, 5e-6) && close(l[1], .302055, 5e-6));
+}
+
+// Every ball lies inside, and those that have a share touch the rim. A slack coordinate of its own
+// keeps each centre independent of the others, as in the algorithm.
+void exact_ball_encloses() {
+    std::mt19937 random(3);
+    const auto draw = [&] { return double(random() % 2001) / 1000 - 1; };
+    for (int trial = 0; trial < 200; ++trial) {
+        const std::size_t n = 1 + random() % 12, d = 1 + random() % 4;
+        std::vector<double> c(n * d), G(n * n), r(n);
+        for (double& v : c) v = draw();
+        for (double& v : r) v = random() % 2 ? 0.0 : std::abs(draw());
+        for (std::size_t i = 0; i < n; ++i) {
+            for (std::size_t j = 0; j < n; ++j)
+                for (std::size_t f = 0; f < d; ++f) G[i * n + j] += c[i * d + f] * c[j * d + f];
+            G[i * n + i] += 0.01;
+        }
+        const auto [R, l] = enclosing_ball(G, r);
+        double total = 0.0, centre2 = 0.0;
+        std::vector<double> inner(n);
+        for (std::size_t i = 0; i < n; ++i) {
+            for (std::size_t j = 0; j < n; ++j) inner[i] += l[j] * G[i * n + j];
+            centre2 += l[i] * inner[i];
+            total += l[i];
+        }
+        CHECK(close(total, 1.0, 1e-12));
+        for (std::size_t i = 0; i < n; ++i) {
+            const double reach =
+                std::sqrt(std::max(0.0, centre2 - 2 * inner[i] + G[i * n + i])) + r[i];
+            CHECK(l[i] >= 0.0);
+            CHECK(reach <= R + 1e-9);
+            CHECK(l[i] < 1e-6 || reach >= R - 1e-9);
+        }
+    }
+}
+
+template <class T>
+void merges(Form form, Shape shape, bool sparse) {
+    const Stream<T> stream(80, 5, 3, sparse);
+    StreamSVM<T> one(params_of<T>(form, shape)), two(params_of<T>(form, shape));
+    one.grow(3);
+    two.grow(3);
+    learn(one, stream, 0, 30, 8);
+    learn(two, stream, 30, 80, 8);
+    one.flush();
+    two.flush();
+    const std::vector<double> before = one.radius(), theirs = two.radius();
+    one.merge(two, 100);
+    for (std::size_t o = 0; o < 3; ++o)
+        CHECK(one.radius()[o] >= std::max(before[o], theirs[o]) - 1e-5);
+    for (double f : scores(one, stream)) CHECK(std::isfinite(f));
+    learn(one, stream, 0, 80, 16);
+    CHECK(one.nbytes() > 0);
+}
+
+template <class T>
+void everything(Form form, Shape shape) {
+    for (bool sparse : {false, true}) {
+        for (std::size_t classes : {2, 3})
+            keeps_promises<StreamSVM<T>>(params_of<T>(form, shape),
+                                         Stream<T>(90, 6, classes, sparse), classes);
+        merges<T>(form, shape, sparse);
+    }
+}
+
+}  // namespace
+
+int main() {
+    three_points_by_hand();
+    exact_ball_by_hand();
+    exact_ball_encloses();
+    for (const Form form : forms)
+        for (const Shape shape : {Shape::linear, Shape::rbf, Shape::poly}) {
+            everything<float>(form, shape);
+            everything<double>(form, shape);
+        }
+}

@@ -1,0 +1,207 @@
+"""StreamSVM: a ball that grows around the stream, and its centre is the classifier."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from ..base import OnlineClassifier, WeightsOrExamples
+from ..kernels import KernelFunction
+from ..params import count, number
+
+
+class StreamSVC(WeightsOrExamples, OnlineClassifier):
+    """StreamSVM (Rai, Daume & Venkatasubramanian): one pass, one vector, one guarantee.
+
+    Every example is a point; the centre of the smallest ball around all points is the weight
+    vector of an SVM with squared slack. One pass keeps a ball around everything seen, never more
+    than 3/2 as wide as the smallest. An example inside the ball is dropped after one look, so
+    a linear model handles millions of rows a second in the memory of one weight vector, and
+    :meth:`merge` joins models of parts of a stream, made on different machines, into one.
+
+    The price: what counts is the rim of the data, not its mass. An early outlier or a wrong label
+    widens the ball for good, after which little is learned, so the order matters and plain
+    algorithm 1 is a weak classifier. ``lookahead=10`` is much better and steadier at almost no
+    cost. On noisy data :class:`PassiveAggressiveClassifier` with a small ``C`` is more accurate,
+    and so is :class:`RampSVC` wherever it is affordable.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of an error against a wide margin, > 0. Sample weights multiply it.
+    lookahead : int, default=1
+        L of algorithm 2: so many examples outside the ball are collected before it is replaced by
+        the exact ball around all of them. 1 is algorithm 1. Until then the collected examples
+        have no say in predictions; :meth:`flush` lets them in at once.
+    balls : int, default=1
+        Keep up to so many balls, uniting the closest two when another is needed; the exact ball
+        around them predicts. No bound is known for more than one. ``lookahead`` or ``balls`` must
+        be 1.
+    normalize : bool, default=True
+        Bring all examples to length one in feature space while learning. Only points of equal
+        length make the ball an SVM. The decision stays linear in ``x`` as it is.
+    kernel : {"linear", "rbf", "poly", "laplacian", "chi2"} or callable, default="linear"
+        A callable ``k(x, X)`` gives the values of one example against the rows of ``X``. Any but
+        ``"linear"`` keeps the examples that widened the ball.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Width of rbf, poly, laplacian and chi2. Both words mean ``1 / n_features``, right for
+        standardised features; with dicts, the features of the first example are counted.
+    degree : float, default=3
+        Of the polynomial kernel.
+    coef0 : float, default=0.0
+        Constant of the polynomial kernel, >= 0.
+    bias : {"none", "kernel"}, default="none"
+        ``"kernel"`` adds 1 to the kernel, a regularised bias. Standardised features and rbf are
+        better off without.
+    class_weight : dict or "balanced", default=None
+        Multiplies ``C`` by class. ``"balanced"`` works with ``fit`` only.
+    classes : "open" or array of labels, default=None
+        ``"open"`` lets classes appear at any time; an array names them beforehand, so that
+        ``partial_fit`` and ``learn_one`` need no more. More than two are learned one against the
+        rest; one that appears late has not seen the examples before it.
+    dtype : {"float32", "float64"}, default="float64"
+        Type of the examples, and of those kept; weights are float64 throughout.
+    verbose : bool, default=False
+        Show a live bar when learning takes long.
+
+    Attributes
+    ----------
+    radius_ : array, the radius of each output's ball; it never falls
+    classes_ : array of labels, in ascending order; with ``classes="open"`` in order of arrival
+    n_features_in_, feature_names_in_ : as in scikit-learn
+    coef_ : array of shape (1, n_features) or (n_classes, n_features); linear only
+    intercept_ : array, the bias of each output
+    support_, support_vectors_, dual_coef_, n_support_ : the examples kept; with a kernel only
+    n_seen_ : int, examples that arrived
+    nbytes_ : int, memory of the model
+
+    References
+    ----------
+    P. Rai, H. Daume III, S. Venkatasubramanian: Streamed Learning: One-Pass SVMs. IJCAI 2009.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onlinesvm import StreamSVC
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(2000, 5))
+    >>> y = np.where(X @ [1, -2, 0, 1, 0.5] > 0, "spam", "ham")
+    >>> halves = [StreamSVC(lookahead=10).fit(X[a : a + 500], y[a : a + 500]) for a in (0, 500)]
+    >>> model = halves[0].merge(halves[1])
+    >>> print(model.n_seen_, f"{model.score(X[1000:], y[1000:]):.2f}")
+    1000 0.93
+    """
+
+    _stem = "StreamSVM"
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        lookahead: int = 1,
+        balls: int = 1,
+        normalize: bool = True,
+        kernel: str | KernelFunction = "linear",
+        gamma: float | Literal["scale", "auto"] = "scale",
+        degree: float = 3,
+        coef0: float = 0.0,
+        bias: Literal["none", "kernel"] = "none",
+        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
+        classes: Sequence[Any] | Literal["open"] | None = None,
+        dtype: Literal["float32", "float64"] = "float64",
+        verbose: bool = False,
+    ) -> None:
+        self.C = C
+        self.lookahead = lookahead
+        self.balls = balls
+        self.normalize = normalize
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.bias = bias
+        self.class_weight = class_weight
+        self.classes = classes
+        self.dtype = dtype
+        self.verbose = verbose
+
+    def _core_params(self, n_features: int) -> dict[str, Any]:
+        if not isinstance(self.normalize, bool | np.bool_):
+            raise ValueError(f"normalize must be True or False, got {self.normalize!r}")
+        lookahead = count("lookahead", self.lookahead, at_least=1)
+        balls = count("balls", self.balls, at_least=1)
+        if lookahead > 1 and balls > 1:
+            raise ValueError(
+                f"lookahead={lookahead} and balls={balls} exclude each other; set one of them to 1"
+            )
+        return {
+            "C": number("C", self.C, above=0),
+            "lookahead": lookahead,
+            "balls": balls,
+            "normalize": bool(self.normalize),
+            "kernel": self._kernel_params(self.bias, n_features),
+        }
+
+    def flush(self) -> Self:
+        """Let the collected examples in now; the next ``lookahead`` are counted from here.
+
+        Worth calling at the end of a stream, before its model is used for long.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        self._core.flush()
+        return self
+
+    def merge(self, other: StreamSVC) -> Self:
+        """Take in what another model learned from another part of the stream.
+
+        The new ball is the smallest around the two, so it holds every example that either model
+        has seen. Both need the same parameters, classes and features. Collected examples are let
+        in first; ``other`` itself stays as it is, and the ids of its examples go up by the number
+        of ids handed out here.
+
+        Parameters
+        ----------
+        other : StreamSVC
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        self._demand_alike(other)
+        self._core.merge(other._core, self._next_id)
+        self._next_id += other._next_id
+        self._id_gap += other._id_gap
+        return self
+
+    def _demand_alike(self, other: Any) -> None:
+        if not isinstance(other, StreamSVC) or other is self:
+            raise ValueError(f"other must be another StreamSVC, got {other!r}")
+        check_is_fitted(other)
+        mine, theirs = (
+            {
+                "core": (model._core_name, model._core_settings),
+                "classes_": model.classes_.tolist(),
+                "features": [
+                    model._facts()[fact] for fact in ("n_features_in", "vocabulary", "sparsely")
+                ],
+            }
+            for model in (self, other)
+        )
+        for what in mine:
+            if mine[what] != theirs[what]:
+                what = "parameters" if what == "core" else what
+                raise ValueError(f"other has other {what}; both models must be set up alike")
+
+    @property
+    def radius_(self) -> NDArray[np.float64]:
+        """The radius of each output's ball; with several balls, of the one around them."""
+        return np.asarray(self._fitted_core("radius_").radius())

@@ -1,0 +1,217 @@
+"""Streamed Learning: One-Pass SVMs (Rai, Daume, Venkatasubramanian, IJCAI 2009), readable.
+
+Example n is the point Z_n = [y_n phi(x_n); e_n / sqrt(C)]. The centre of the smallest ball around
+all points is the weight vector of an SVM with squared slack. One pass keeps balls that hold every
+point seen. Here a centre is spelled out as shares l of the points, and every distance comes from
+the inner products Q of the points, slack coordinates included; the fast class keeps the sums only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import brentq
+
+from onlinesvm.reference.kernels import Array, Kernel
+
+
+@dataclass(frozen=True)
+class Ball:
+    """A centre, as shares of the points seen so far, and a radius."""
+
+    l: Array  # noqa: E741
+    R: float = 0.0
+
+
+class StreamSVM:
+    """Algorithm 1, algorithm 2 and several balls, in coordinates one can look at.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    C : float
+        The slack coordinate of an example is 1 / sqrt(C times its weight).
+    lookahead : int
+        L of algorithm 2; 1 is algorithm 1.
+    balls : int
+        Most balls kept; lookahead or balls must be 1.
+    normalize : bool
+        Whether feature vectors are brought to length one: only points of equal length make the
+        ball the SVM.
+
+    Attributes
+    ----------
+    X, y : arrays
+        All examples seen.
+    balls : list of Ball
+    waiting : list of int
+        Points outside the ball that wait for the next update.
+
+    Examples
+    --------
+    >>> from onlinesvm.reference import Kernel, StreamSVM
+    >>> model = StreamSVM(Kernel("linear"), normalize=False)
+    >>> for x, y in ([1.0], 1), ([-1.0], -1), ([-2.0], 1):
+    ...     model.learn(x, y)
+    >>> model.w.round(5), round(model.balls[0].R, 5)
+    (array([-0.17267]), 1.97374)
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        *,
+        C: float = 1.0,
+        lookahead: int = 1,
+        balls: int = 1,
+        normalize: bool = True,
+    ) -> None:
+        self.kernel = kernel or Kernel("linear")
+        self.C = C
+        self.lookahead = lookahead
+        self.most = balls
+        self.normalize = normalize
+        self.X = np.empty((0, 0))
+        self.y = np.empty(0)
+        self.length = np.empty(0)
+        self.Q = np.empty((0, 0))
+        self.balls: list[Ball] = []
+        self.waiting: list[int] = []
+
+    def learn(self, x: ArrayLike, y: float, weight: float = 1.0) -> None:
+        """One example."""
+        if weight == 0.0:
+            return
+        z = self._point(np.asarray(x, dtype=np.float64), y, 1.0 / (self.C * weight))
+        if any(self._distance(ball, z) < ball.R for ball in self.balls):
+            return
+        if self.lookahead > 1 and self.balls:
+            self.waiting.append(len(self.y) - 1)
+            if len(self.waiting) == self.lookahead:
+                self.flush()
+            return
+        self.balls.append(z)
+        if len(self.balls) > self.most:
+            pairs = [(i, j) for j in range(len(self.balls)) for i in range(j)]
+            i, j = min(sorted(pairs), key=lambda p: self._union(*p).R)
+            self.balls[i] = self._union(i, j)
+            self.balls[j] = self.balls[-1]
+            self.balls.pop()
+
+    def flush(self) -> None:
+        """Algorithm 2, lines 7 and 13: the exact ball around the ball and the waiting points."""
+        if self.waiting:
+            points = [self._unit(i) for i in self.waiting]
+            self.balls = [self._whole([*self.balls, *points])]
+            self.waiting = []
+
+    def score(self, x: ArrayLike) -> float:
+        """f(x), by the ball around all balls, without the waiting points."""
+        if not self.balls:
+            return 0.0
+        whole = self._whole(self.balls)
+        return float((whole.l * self.y / self.length) @ self.kernel(self.X, x)[:, 0])
+
+    @property
+    def w(self) -> Array:
+        """Weights of a linear model."""
+        return np.asarray((self._whole(self.balls).l * self.y / self.length) @ self.X)
+
+    # --- geometry -----------------------------------------------------------------------------
+
+    def _point(self, x: Array, y: float, slack: float) -> Ball:
+        """Take in the point [y phi(x); e_n sqrt(slack)] and return it as a ball of radius 0."""
+        self.X = np.vstack([self.X.reshape(-1, len(x)), x])
+        self.y = np.append(self.y, y)
+        k = self.kernel(self.X, x)[:, 0]
+        self.length = np.append(self.length, np.sqrt(k[-1]) if self.normalize and k[-1] else 1.0)
+        column = self.y * y * k / (self.length * self.length[-1])
+        column[-1] += slack
+        self.Q = np.block([[self.Q, column[:-1, None]], [column]])
+        self.balls = [replace(ball, l=np.append(ball.l, 0.0)) for ball in self.balls]
+        return self._unit(len(self.y) - 1)
+
+    def _unit(self, n: int) -> Ball:
+        return Ball(np.eye(len(self.y))[n])
+
+    def _distance(self, a: Ball, b: Ball) -> float:
+        step = a.l - b.l
+        return float(np.sqrt(np.maximum(0.0, step @ self.Q @ step)))
+
+    def _union(self, i: int, j: int) -> Ball:
+        """The smallest ball around two."""
+        a, b = self.balls[i], self.balls[j]
+        d = self._distance(a, b)
+        if d + b.R <= a.R:
+            return a
+        if d + a.R <= b.R:
+            return b
+        R = (d + a.R + b.R) / 2
+        tau = (R - a.R) / d
+        return Ball((1 - tau) * a.l + tau * b.l, R)
+
+    def _whole(self, balls: list[Ball]) -> Ball:
+        """The smallest ball around several."""
+        centres = np.array([ball.l for ball in balls])
+        R, shares = enclosing_ball(centres @ self.Q @ centres.T, [ball.R for ball in balls])
+        return Ball(shares @ centres, R)
+
+
+def enclosing_ball(G: ArrayLike, r: ArrayLike) -> tuple[float, Array]:
+    """Radius and centre, as shares of the given ones, of the smallest ball around balls.
+
+    ``G`` holds the inner products of the centres, ``r`` the radii. |c - c_i| + r_i <= R squared is
+    |c - c_i|^2 + 2 R r_i - r_i^2 <= R^2; for fixed R the best c is a QP over the simplex, and R is
+    right when its value v(R) is R^2.
+    """
+    G, r = np.asarray(G, dtype=np.float64), np.asarray(r, dtype=np.float64)
+    norms = np.diag(G)
+    D = np.sqrt(np.maximum(norms[:, None] + norms - 2 * G, 0.0))
+    reach = (D + r).max(axis=1)  # from each centre around everything
+    best = int(reach.argmin())
+    if reach[best] <= r[best]:
+        return float(r[best]), np.eye(len(r))[best]
+
+    def best_shares(R: float) -> Array:
+        return simplex_qp(G, norms + 2 * R * r - r**2)
+
+    def excess(R: float) -> float:
+        l = best_shares(R)  # noqa: E741
+        return float(l @ (norms + 2 * R * r - r**2) - l @ G @ l - R**2)
+
+    low, high = (D + r + r[:, None]).max() / 2, reach[best]
+    R = float(low)
+    if excess(low) > 0 > excess(high):
+        R = float(brentq(excess, low, high, xtol=1e-15, rtol=1e-15))
+    return R, best_shares(R)
+
+
+def simplex_qp(G: Array, b: Array) -> Array:
+    """argmax b'l - l'Gl over l >= 0, sum l = 1, by an active set."""
+    l: Array = np.eye(len(b))[int((b - np.diag(G)).argmax())]  # noqa: E741
+    for _ in range(20 * len(b)):
+        slope = b - 2 * G @ l
+        steepest = int(np.where(l > 0, -np.inf, slope).argmax())
+        if l.all() or slope[steepest] <= l @ slope + 1e-14 * (np.abs(b) + np.diag(G)).max():
+            break
+        members = np.append(np.flatnonzero(l), steepest)
+        while True:
+            n = len(members)
+            system = np.block(
+                [[2 * G[np.ix_(members, members)], np.ones((n, 1))], [np.ones(n), np.zeros(1)]]
+            )
+            u = np.linalg.solve(system, np.append(b[members], 1.0))[:n]
+            if (u > 0).all():
+                l[members] = u
+                break
+            here = l[members]
+            reach = np.where(u <= 0, here / np.where(u <= 0, here - u, 1.0), np.inf)
+            step = reach.min()
+            here = np.where(reach <= step, 0.0, here + step * (u - here))
+            l[members] = here
+            members = members[here > 0]
+            if step == 0.0:  # the newcomer was left at once: rounding is all that remains
+                return l
+    return l

@@ -1,0 +1,427 @@
+"""StreamSVM: cases by hand, the exact ball, the paper's bound, the readable twin, merging."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import NASTY, blobs, streams
+from scipy.optimize import minimize
+
+import onlinesvm
+from onlinesvm import StreamSVC
+from onlinesvm.checks.streams import assert_same_bits
+from onlinesvm.reference import Kernel, StreamSVM
+from onlinesvm.reference.stream import enclosing_ball
+
+LABELS = [-1.0, 1.0]
+SHAPES = [{}, {"lookahead": 2}, {"lookahead": 5}, {"lookahead": 10}, {"balls": 2}, {"balls": 5}]
+shapes = pytest.mark.parametrize("shape", SHAPES, ids=str)
+KERNELS = [
+    {"kernel": "linear"},
+    {"kernel": "rbf", "gamma": 0.7},
+    {"kernel": "poly", "gamma": 0.3, "degree": 2, "coef0": 1.0},
+]
+kernels = pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k["kernel"])
+
+
+def plain(**options: Any) -> StreamSVC:
+    """The paper's setting: raw rows, no bias."""
+    return StreamSVC(**{"normalize": False, "bias": "none", "classes": LABELS} | options)
+
+
+def twin_of(model: StreamSVC) -> StreamSVM:
+    names = {k: getattr(model, k) for k in ("gamma", "degree", "coef0")}
+    if names["gamma"] == "scale":
+        names["gamma"] = 1.0
+    kernel = Kernel(model.kernel, **names, offset=float(model.bias == "kernel"))
+    options = {k: getattr(model, k) for k in ("C", "lookahead", "balls", "normalize")}
+    return StreamSVM(kernel, **options)
+
+
+def fact(model: StreamSVC, name: str) -> np.ndarray:
+    return model._core.state()[name]
+
+
+# ---- by hand -------------------------------------------------------------------------------------
+
+
+def test_three_points_by_hand():
+    model = plain().partial_fit([[1.0]], [1.0])
+    assert (model.coef_[0, 0], model.radius_[0], fact(model, "xi2")[0]) == (1.0, 0.0, 1.0)
+    model.partial_fit([[-1.0]], [-1.0])
+    assert model.coef_[0, 0] == pytest.approx(1.0, abs=1e-15)
+    assert model.radius_[0] == pytest.approx(0.70711, abs=5e-6)
+    assert fact(model, "xi2")[0] == pytest.approx(0.5)
+    model.partial_fit([[-2.0]], [1.0])
+    assert model.coef_[0, 0] == pytest.approx(-0.17267, abs=5e-6)
+    assert model.radius_[0] == pytest.approx(1.97374, abs=5e-6)
+    assert fact(model, "xi2")[0] == pytest.approx(0.33830, abs=5e-6)
+    assert fact(model, "M")[0] == 3
+
+
+def model_of_ball(w: list[float], R: float, xi2: float) -> StreamSVC:
+    """A linear model that holds the given ball."""
+    model = plain().partial_fit([w], [1.0])
+    state = model._core.state()
+    state["R"][:], state["xi2"][:] = R, xi2
+    model._core.load(state)
+    return model
+
+
+def test_two_balls_by_hand():
+    model = model_of_ball([0.0, 0.0], 1.0, 0.1).merge(model_of_ball([3.0, 0.0], 0.5, 0.2))
+    np.testing.assert_allclose(model.coef_, [[1.25407, 0.0]], atol=5e-6)
+    np.testing.assert_allclose(model.radius_, [2.27480], atol=5e-6)
+    np.testing.assert_allclose(fact(model, "xi2"), [0.06882], atol=5e-6)
+
+
+def test_exact_ball_by_hand():
+    centres = np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 3.0]])
+    R, shares = enclosing_ball(centres @ centres.T, [1.0, 0.0, 0.0])
+    np.testing.assert_allclose(shares @ centres, [0.90616, 0.90616], atol=5e-6)
+    np.testing.assert_allclose(shares, [0.39589, 0.30206, 0.30206], atol=1e-5)
+    assert pytest.approx(2.28151, abs=5e-6) == R
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_exact_ball_against_a_general_solver(seed):
+    rng = np.random.default_rng(seed)
+    n, d = rng.integers(2, 8), rng.integers(1, 10)
+    centres, r = rng.normal(size=(n, d)), rng.uniform(0, 1.5, n) * rng.integers(0, 2, n)
+    R, shares = enclosing_ball(centres @ centres.T, r)
+    found = shares @ centres
+    gaps = R - np.linalg.norm(found - centres, axis=1) - r
+    assert gaps.min() >= -1e-9
+    room = {"type": "ineq", "fun": lambda v: v[-1] - np.linalg.norm(v[:-1] - centres, axis=1) - r}
+    start = np.append(centres.mean(axis=0), 10.0)
+    best = minimize(lambda v: v[-1], start, constraints=[room], options={"ftol": 1e-14})
+    assert best.x[-1] + 1e-7 >= R
+
+
+# ---- the twin, which spells out every coordinate ------------------------------------------------
+
+
+@shapes
+@kernels
+@pytest.mark.parametrize("normalize", [False, True])
+def test_equals_the_twin_after_every_example(shape, kernel, normalize):
+    stream = blobs(1, 60, 3)
+    weights = np.random.default_rng(2).choice([0.0, 0.5, 1.0, 3.0], size=60)
+    model = plain(C=2.5, normalize=normalize, bias="kernel", **shape, **kernel)
+    twin = twin_of(model)
+    for x, y, weight in zip(stream.X, stream.y, weights, strict=True):
+        model.learn_one(x, y, weight)
+        twin.learn(x, y, weight)
+        expected = [twin.score(row) for row in stream.X[:4]]
+        np.testing.assert_allclose(model.decision_function(stream.X[:4]), expected, atol=1e-9)
+    for fast, slow in zip(fact(model, "R"), twin.balls, strict=True):
+        assert fast == pytest.approx(slow.R, abs=1e-9)
+    model.flush()
+    twin.flush()
+    expected = [twin.score(row) for row in stream.X]
+    np.testing.assert_allclose(model.decision_function(stream.X), expected, atol=1e-9)
+
+
+@shapes
+@pytest.mark.parametrize("kind", NASTY, ids=lambda kind: kind.__name__)
+def test_equals_the_twin_on_nasty_streams(kind, shape):
+    stream = kind(4, 40)
+    model = StreamSVC(classes=LABELS, **shape).fit(stream.X, stream.y)
+    twin = twin_of(model)
+    for x, y in zip(stream.X, stream.y, strict=True):
+        twin.learn(x, y)
+    expected = np.array([twin.score(x) for x in stream.X])
+    scale = np.abs(expected).max()
+    np.testing.assert_allclose(model.decision_function(stream.X), expected, atol=1e-6 * scale)
+
+
+# ---- what the paper promises --------------------------------------------------------------------
+
+
+def smallest_radius(twin: StreamSVM) -> float:
+    """Of the ball around all points seen."""
+    return enclosing_ball(twin.Q, np.zeros(len(twin.y)))[0]
+
+
+@given(streams(), st.sampled_from([1, 3, 10]), st.sampled_from([0.1, 1.0, 50.0]))
+def test_one_ball_holds_everything_within_three_halves(stream, lookahead, C):
+    model = plain(C=C, lookahead=lookahead)
+    twin = twin_of(model)
+    before = 0.0
+    for x, y in zip(stream.X, stream.y, strict=True):
+        model.learn_one(x, y)
+        twin.learn(x, y)
+        assert model.radius_[0] >= before, "the radius fell"
+        before = model.radius_[0]
+    model.flush()
+    twin.flush()
+    R = model.radius_[0]
+    to_rim = [twin._distance(twin.balls[0], twin._unit(n)) for n in range(len(twin.y))]
+    assert max(to_rim) <= R * (1 + 1e-7) + 1e-9
+    smallest = smallest_radius(twin)
+    assert smallest * (1 - 1e-7) - 1e-9 <= R <= 1.5 * smallest * (1 + 1e-7)
+    assert 0 < fact(model, "xi2")[0] <= 1 / C * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("balls", [2, 4])
+def test_several_balls_hold_everything(balls):
+    stream = blobs(3, 80, 3)
+    model = plain(balls=balls).fit(stream.X, stream.y)
+    twin = twin_of(model)
+    for x, y in zip(stream.X, stream.y, strict=True):
+        twin.learn(x, y)
+    whole = twin._whole(twin.balls)
+    to_rim = [twin._distance(whole, twin._unit(n)) for n in range(len(twin.y))]
+    assert max(to_rim) <= model.radius_[0] * (1 + 1e-9)
+    assert len(fact(model, "R")) <= balls
+
+
+@kernels
+def test_lookahead_one_is_algorithm_one(kernel):
+    """And the exact ball around a ball and one point is the paper's closed form."""
+    stream = blobs(5, 50, 3)
+    one = plain(lookahead=1, **kernel).fit(stream.X, stream.y)
+    assert_same_bits(one, plain(**kernel).fit(stream.X, stream.y), "lookahead=1")
+    exact = plain(lookahead=2, **kernel)
+    for x, y in zip(stream.X, stream.y, strict=True):
+        exact.learn_one(x, y).flush()
+    np.testing.assert_allclose(
+        exact.decision_function(stream.X), one.decision_function(stream.X), atol=1e-9
+    )
+    np.testing.assert_allclose(exact.radius_, one.radius_, rtol=1e-9)
+
+
+def test_lookahead_over_everything_is_the_smallest_ball_and_the_svm():
+    """With points of equal length, w / rho solves the SVM with squared slack."""
+    stream = blobs(6, 30, 2)
+    C = 3.0
+    model = plain(C=C, lookahead=29, kernel="rbf", gamma=0.5).fit(stream.X, stream.y).flush()
+    K = Kernel("rbf", gamma=0.5)(stream.X, stream.X)
+    Q = np.outer(stream.y, stream.y) * K + np.eye(30) / C
+    a = np.zeros(30)
+    for _ in range(20_000):  # the dual e'a - a'Qa/2 over a >= 0, one coordinate after the other
+        i = _ % 30
+        a[i] = max(0.0, a[i] + (1 - Q[i] @ a) / Q[i, i])
+    svm = K @ (a * stream.y)
+    rho = 1 / a.sum()
+    np.testing.assert_allclose(model.decision_function(stream.X) / rho, svm, atol=1e-6)
+
+
+def test_coefficients_sum_to_one():
+    stream = blobs(7, 60, 3)
+    for shape in SHAPES:
+        model = plain(kernel="rbf", **shape).fit(stream.X, stream.y)
+        assert np.abs(model.dual_coef_).sum() == pytest.approx(1.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("balls", [1, 3])
+def test_linear_memory_does_not_grow(balls):
+    stream = blobs(8, 5000, 20)
+    model = StreamSVC(balls=balls).fit(stream.X[:100], stream.y[:100])
+    early = model.nbytes_
+    model.partial_fit(stream.X, stream.y)
+    assert model.nbytes_ <= early + 200
+    assert model.nbytes_ <= 8 * 20 * balls + 2000
+
+
+def test_lookahead_memory_is_bounded():
+    stream = blobs(8, 5000, 20)
+    model = StreamSVC(lookahead=10).fit(stream.X, stream.y)
+    assert model.nbytes_ <= 8 * 20 + 10 * (8 * 20 + 200) + 2000
+
+
+# ---- forms of the same model --------------------------------------------------------------------
+
+
+def dot(x, X):
+    return X @ x
+
+
+@shapes
+@pytest.mark.parametrize("normalize", [False, True])
+def test_kernel_of_dot_products_is_linear(shape, normalize):
+    stream = blobs(9, 80, 4)
+    options = {"normalize": normalize, "bias": "kernel", **shape}
+    linear = plain(**options).fit(stream.X, stream.y)
+    kernel = plain(kernel=dot, **options).fit(stream.X, stream.y)
+    np.testing.assert_allclose(
+        kernel.decision_function(stream.X), linear.decision_function(stream.X), atol=1e-9
+    )
+    np.testing.assert_allclose(kernel.intercept_, linear.intercept_, atol=1e-9)
+
+
+@shapes
+def test_sparse_rows_give_the_same_model(shape):
+    rng = np.random.default_rng(10)
+    X = np.where(rng.random((200, 30)) < 0.8, 0.0, rng.normal(size=(200, 30)))
+    y = np.where(X[:, 0] + X[:, 1] + 0.1 * rng.normal(size=200) > 0, 1.0, -1.0)
+    dense = StreamSVC(**shape).fit(X, y)
+    thin = StreamSVC(**shape).fit(sp.csr_array(X), y)
+    np.testing.assert_allclose(
+        thin.decision_function(sp.csr_array(X)), dense.decision_function(X), atol=1e-9
+    )
+
+
+def test_decision_is_linear_in_x():
+    stream = blobs(11, 80, 4)
+    for shape in SHAPES:
+        model = StreamSVC(**shape).fit(stream.X, stream.y)
+        np.testing.assert_allclose(
+            model.decision_function(stream.X),
+            stream.X @ model.coef_[0] + model.intercept_[0],
+            atol=1e-12,
+        )
+
+
+@shapes
+@kernels
+def test_one_against_the_rest(shape, kernel):
+    rng = np.random.default_rng(12)
+    y = rng.integers(0, 4, 120)
+    X = rng.normal(size=(120, 3)) + 3 * np.eye(4, 3)[y]
+    model = StreamSVC(**shape, **kernel).fit(X, y)
+    assert model.score(X, y) > 0.6
+    F = model.decision_function(X)
+    for label in range(4):
+        alone = StreamSVC(**shape, **kernel).fit(X, np.where(y == label, 1, -1))
+        np.testing.assert_allclose(F[:, label], alone.decision_function(X), atol=1e-9)
+        assert model.radius_[label] == pytest.approx(alone.radius_[0], rel=1e-9)
+
+
+@pytest.mark.parametrize("shape", [{}, {"lookahead": 4}, {"balls": 3}], ids=str)
+def test_a_third_class_may_come_late(shape):
+    rng = np.random.default_rng(13)
+    y = np.append(np.tile([0, 1], 20), np.tile([0, 1, 2], 20))
+    X = rng.normal(size=(100, 3)) + 3 * np.eye(3)[y]
+    model = StreamSVC(classes="open", **shape).partial_fit(X[:40], y[:40])
+    f = model.decision_function(X)
+    model.learn_one(X[42], 2, 0.0)  # known now, not learned
+    np.testing.assert_allclose(model.decision_function(X), np.c_[-f, f, 0 * f], atol=1e-12)
+    model.partial_fit(X[40:], y[40:])
+    assert model.score(X, y) > 0.8
+
+
+# ---- merging ------------------------------------------------------------------------------------
+
+
+@shapes
+@kernels
+@pytest.mark.parametrize("labels", [2, 3])
+def test_merged_ball_holds_both(shape, kernel, labels):
+    rng = np.random.default_rng(14)
+    y = rng.integers(0, labels, 120)
+    X = rng.normal(size=(120, 3)) + 2 * np.eye(labels, 3)[y]
+    options = {"classes": list(range(labels)), "bias": "none", **shape, **kernel}
+    one = StreamSVC(**options).partial_fit(X[:50], y[:50])
+    two = StreamSVC(**options).partial_fit(X[50:], y[50:])
+    untouched = two.decision_function(X)
+    R = np.maximum(one.flush().radius_, two.radius_)
+    one.merge(two)
+    assert (one.radius_ >= R * (1 - 1e-12)).all()
+    assert one.n_seen_ == 120
+    np.testing.assert_array_equal(two.decision_function(X), untouched)
+    assert one.score(X, y) > 0.6
+    assert (fact(one, "balls") <= one.balls).all()
+    if kernel["kernel"] == "linear":
+        return
+    assert len(set(one.support_.tolist())) > 3
+    assert one.support_.max() >= 50, "ids of the other model must not clash"
+    K = Kernel(kernel["kernel"], **{k: v for k, v in kernel.items() if k != "kernel"})
+    if labels == 2:
+        w2 = one.dual_coef_[0] @ K(one.support_vectors_, one.support_vectors_) @ one.dual_coef_[0]
+        assert len(fact(one, "dots")) > 1 or fact(one, "dots")[0] == pytest.approx(w2, abs=1e-9)
+
+
+def test_merge_of_linear_and_kernel_form_agree():
+    stream = blobs(15, 90, 3)
+    for shape in SHAPES:
+        scores = []
+        for kernel in ("linear", dot):
+            parts = [
+                StreamSVC(kernel=kernel, **shape).fit(stream.X[a:b], stream.y[a:b])
+                for a, b in ((0, 40), (40, 90))
+            ]
+            scores.append(parts[0].merge(parts[1]).decision_function(stream.X))
+        np.testing.assert_allclose(scores[0], scores[1], atol=1e-9)
+
+
+def test_merging_goes_on_learning_and_saves(tmp_path):
+    stream = blobs(16, 90, 3)
+    model = StreamSVC(balls=3, classes=LABELS).fit(stream.X[:40], stream.y[:40])
+    model.merge(StreamSVC(balls=3, classes=LABELS).fit(stream.X[40:60], stream.y[40:60]))
+    model.save(tmp_path / "model")
+    again = onlinesvm.load(tmp_path / "model")
+    for one in (model, again):
+        one.partial_fit(stream.X[60:], stream.y[60:])
+    assert_same_bits(model, again, "merged, saved and gone on")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"C": 2.0}, {"kernel": "rbf"}, {"classes": [-1.0, 1.0, 2.0]}, {"dtype": "float32"}],
+    ids=str,
+)
+def test_models_set_up_differently_do_not_merge(options):
+    stream = blobs(17, 20, 3)
+    model = StreamSVC(classes=LABELS).partial_fit(stream.X, stream.y)
+    other = StreamSVC(**{"classes": LABELS} | options).partial_fit(stream.X, stream.y)
+    before = model._core.state()
+    with pytest.raises(ValueError, match="other"):
+        model.merge(other)
+    with pytest.raises(ValueError, match="other"):
+        model.merge(model)
+    with pytest.raises(ValueError, match="other"):
+        model.merge("a model")
+    assert all((model._core.state()[name] == array).all() for name, array in before.items())
+
+
+# ---- lookahead ----------------------------------------------------------------------------------
+
+
+def test_waiting_examples_have_no_say_until_flushed():
+    stream = blobs(18, 12, 3)
+    model = StreamSVC(lookahead=50, classes=LABELS).partial_fit(stream.X[:1], stream.y[:1])
+    before = model.decision_function(stream.X)
+    model.partial_fit(stream.X[1:], stream.y[1:])
+    np.testing.assert_array_equal(model.decision_function(stream.X), before)
+    assert (model.flush().decision_function(stream.X) != before).any()
+    after = model.decision_function(stream.X)
+    np.testing.assert_array_equal(model.flush().decision_function(stream.X), after)
+
+
+def test_lookahead_steadies_the_result():
+    clean = blobs(0, 2000, 10, noise=0.0)
+    accuracy = {L: [] for L in (1, 10)}
+    for order in range(10):
+        stream = blobs(0, 2000, 10, noise=0.0)
+        rows = np.random.default_rng(order).permutation(2000)
+        for L, results in accuracy.items():
+            model = StreamSVC(lookahead=L).fit(stream.X[rows], stream.y[rows]).flush()
+            results.append(model.score(clean.X, clean.y))
+    assert np.mean(accuracy[10]) >= np.mean(accuracy[1]) - 0.002
+    assert np.std(accuracy[10]) < np.std(accuracy[1])
+
+
+def test_lookahead_and_balls_exclude_each_other():
+    with pytest.raises(ValueError, match="exclude each other"):
+        StreamSVC(lookahead=2, balls=2).fit(np.eye(2), [0, 1])
+
+
+@pytest.mark.parametrize("name", ["lookahead", "balls", "normalize"])
+@pytest.mark.parametrize("value", [0, -1, 1.5, "two", None])
+def test_bad_parameters_are_named(name, value):
+    with pytest.raises(ValueError, match=name):
+        StreamSVC(**{name: value}).fit(np.eye(2), [0, 1])
+
+
+def test_overflow_and_vanishing_weights_are_passed_over():
+    model = StreamSVC(classes=LABELS).partial_fit(np.eye(2), LABELS)
+    before = model.decision_function(np.eye(2))
+    model.learn_one(np.array([1e200, 1.0]), 1.0)
+    model.learn_one(np.array([1.0, 1.0]), 1.0, 1e-320)
+    np.testing.assert_array_equal(model.decision_function(np.eye(2)), before)
