@@ -21,6 +21,7 @@ from safetensors.numpy import load_file, save_file
 import onlinesvm
 from onlinesvm import (
     Greedy,
+    IncrementalSVC,
     OfflineRampSVC,
     PassiveAggressiveClassifier,
     PassiveAggressiveRegressor,
@@ -266,6 +267,7 @@ def test_tampered_arrays(path: Path, model: Any) -> None:
 
 
 STRANGERS = [
+    IncrementalSVC(),
     RampSVC(),
     RampSVC(query=Greedy(h=3), keep_non_support=5, dtype="float64"),
     OfflineRampSVC(),

@@ -398,6 +398,32 @@ void bind_as(nb::module_& m, const std::string& name) {
         model.def("weights", [](const Model& self) {
             return to_dict(self.read([](const Algo& algo) { return algo.weights(); }));
         });
+    if constexpr (requires(const Algo& algo) { algo.duality_gap(); })
+        model.def("duality_gap", reading([](const Algo& algo) { return algo.duality_gap(); }));
+    if constexpr (requires(Algo& algo) { algo.set_C(1.0); })
+        model.def(
+            "set_C", [](Model& self, double C) { self.write([&](Algo& algo) { algo.set_C(C); }); },
+            "C"_a);
+    if constexpr (requires(Algo& algo, std::span<const std::int64_t> ids,
+                           std::span<const double> w) { algo.reweight(ids, w); })
+        model.def(
+            "reweight",
+            [](Model& self, const Vector<std::int64_t>& ids, const Vector<double>& w) {
+                same_length("weights", w.shape(0), ids.shape(0));
+                self.write([ids = view(ids), w = view(w)](Algo& algo) { algo.reweight(ids, w); });
+            },
+            "ids"_a, "w"_a);
+    if constexpr (requires(Algo& algo) { algo.leave_one_out(); })
+        model.def("leave_one_out", [](Model& self) {
+            auto [left, outputs] = self.write(
+                [](Algo& algo) { return std::pair(algo.leave_one_out(), algo.outputs()); });
+            const std::size_t n = left.ids.size();
+            Dict out;
+            out["ids"] = to_numpy(std::move(left.ids));
+            out["labels"] = to_numpy(std::move(left.labels));
+            out["scores"] = to_numpy(std::move(left.f), {n, outputs});
+            return out;
+        });
     if constexpr (requires(const Algo& algo) { algo.level(); })
         model.def_prop_ro("level", reading([](const Algo& algo) { return algo.level(); }));
     if constexpr (requires(const Algo& algo) { algo.free_bias(); })

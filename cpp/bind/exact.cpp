@@ -1,11 +1,13 @@
 // The table of the exact family.
 #include "families.hpp"
+#include "onlinesvm/exact/incremental.hpp"
 #include "onlinesvm/exact/offline_ramp.hpp"
 #include "onlinesvm/exact/ramp.hpp"
 
 namespace onlinesvm::bind {
 
 void bind_exact(nb::module_& m) {
+    bind<Incremental>(m, "Incremental");
     bind<Ramp>(m, "Ramp");
     bind<OfflineRamp>(m, "OfflineRamp");
 }

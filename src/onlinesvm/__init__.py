@@ -2,7 +2,7 @@
 
 from .ball import StreamSVC
 from .base import OnlineEstimator, load
-from .exact import OfflineRampSVC, RampSVC
+from .exact import IncrementalSVC, OfflineRampSVC, RampSVC
 from .gradient import SGDSVC, NormaOneClassSVM, NormaSVC, NormaSVR, PegasosSVC
 from .margin import KernelPerceptron, PassiveAggressiveClassifier, PassiveAggressiveRegressor
 from .queries import All, Greedy, Margin
@@ -13,6 +13,7 @@ __all__ = [
     "SGDSVC",
     "All",
     "Greedy",
+    "IncrementalSVC",
     "KernelPerceptron",
     "Margin",
     "NormaOneClassSVM",
@@ -36,7 +37,7 @@ def all_estimators() -> list[type[OnlineEstimator]]:
     --------
     >>> import onlinesvm
     >>> [cls.__name__ for cls in onlinesvm.all_estimators() if cls.can("unlearn")]
-    ['OfflineRampSVC', 'RampSVC']
+    ['IncrementalSVC', 'OfflineRampSVC', 'RampSVC']
     """
     names = (globals()[name] for name in sorted(__all__))
     return [x for x in names if isinstance(x, type) and issubclass(x, OnlineEstimator)]

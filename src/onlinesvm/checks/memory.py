@@ -21,7 +21,8 @@ def _bounded(estimator: Any) -> Any:
         return model.set_params(truncation=20)
     if "budget" in params:
         return model.set_params(budget=20)
-    return model if params.get("kernel", "linear") == "linear" else None
+    keeps_examples = model.can("unlearn") or params.get("kernel", "linear") != "linear"
+    return None if keeps_examples else model
 
 
 @promise(lambda estimator: streaming(estimator) and _bounded(estimator) is not None)

@@ -1,6 +1,7 @@
 """Machines that are optimal after every example."""
 
+from .incremental import IncrementalSVC
 from .offline_ramp import OfflineRampSVC
 from .ramp import RampSVC
 
-__all__ = ["OfflineRampSVC", "RampSVC"]
+__all__ = ["IncrementalSVC", "OfflineRampSVC", "RampSVC"]

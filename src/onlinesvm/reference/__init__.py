@@ -5,6 +5,7 @@ are -1 and +1 (or class numbers), and it is hundreds of times slower than the cl
 """
 
 from onlinesvm.reference.gradient import Pegasos, Sgd
+from onlinesvm.reference.incremental import Incremental
 from onlinesvm.reference.kernels import Kernel
 from onlinesvm.reference.norma import Norma
 from onlinesvm.reference.offline_ramp import OfflineRamp
@@ -15,6 +16,7 @@ from onlinesvm.reference.stream import StreamSVM
 
 __all__ = [
     "Greedy",
+    "Incremental",
     "Kernel",
     "Margin",
     "Norma",

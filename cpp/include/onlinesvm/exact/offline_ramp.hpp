@@ -27,14 +27,14 @@ class OfflineRamp : public RampModel<T> {
         const Slot t = rows_->push(x, id);
         notes_->label[t] = std::int32_t(y);
         notes_->cost[t] = ramp_.C * weight;
-        for (std::size_t c = 0; c < boxes_.size(); ++c)
-            boxes_[c]->learn(t, this->sign(c, std::int32_t(y)), notes_->cost[t], 0);
+        for (std::size_t c = 0; c < machines_.size(); ++c)
+            machines_[c]->learn(t, this->sign(c, std::int32_t(y)), notes_->cost[t], 0);
     }
 
     // V <- all; then: the SVM on V, and V the examples inside the ramp, until V stays.
     void solve() {
         outer_ = 0;
-        for (auto& box : boxes_)
+        for (auto& box : machines_)
             for (std::int64_t round = 1; round <= max_outer_; ++round) {
                 box->optimise();
                 outer_ = std::max(outer_, round);
@@ -51,7 +51,7 @@ class OfflineRamp : public RampModel<T> {
     }
 
   private:
-    using RampModel<T>::boxes_, RampModel<T>::rows_, RampModel<T>::notes_, RampModel<T>::ramp_;
+    using RampModel<T>::machines_, RampModel<T>::rows_, RampModel<T>::notes_, RampModel<T>::ramp_;
 
     // Then the solution at hand is the better one.
     bool a_class_would_vanish(const Box<T>& box) const {

@@ -62,12 +62,12 @@ class Ramp : public RampModel<T> {
     }
 
   private:
-    using RampModel<T>::boxes_, RampModel<T>::rows_, RampModel<T>::notes_, RampModel<T>::ramp_;
+    using RampModel<T>::machines_, RampModel<T>::rows_, RampModel<T>::notes_, RampModel<T>::ramp_;
     using RampModel<T>::settle, RampModel<T>::relax, RampModel<T>::in_ramp, RampModel<T>::sign;
 
     void decide(const KernelRow<T>& row) {
-        f_.resize(boxes_.size());
-        for (std::size_t c = 0; c < boxes_.size(); ++c) f_[c] = boxes_[c]->f(row.data());
+        f_.resize(machines_.size());
+        for (std::size_t c = 0; c < machines_.size(); ++c) f_[c] = machines_[c]->f(row.data());
     }
     double closest() const {  // to a decision boundary
         double least = std::numeric_limits<double>::infinity();
@@ -81,15 +81,15 @@ class Ramp : public RampModel<T> {
         notes_->label[t] = std::int32_t(y);
         notes_->cost[t] = ramp_.C * weight;
         bool moves = false;
-        for (std::size_t c = 0; c < boxes_.size(); ++c) {
+        for (std::size_t c = 0; c < machines_.size(); ++c) {
             const double sign_c = sign(c, std::int32_t(y)), g = 1 - sign_c * f_[c];
-            boxes_[c]->learn(t, sign_c, in_ramp(g) ? notes_->cost[t] : 0, f_[c]);
-            moves |= boxes_[c]->violates(t);
+            machines_[c]->learn(t, sign_c, in_ramp(g) ? notes_->cost[t] : 0, f_[c]);
+            moves |= machines_[c]->violates(t);
         }
         if (moves) {
             rows_->keep(t, std::move(row));
             rows_->promote(t);
-            for (auto& box : boxes_)
+            for (auto& box : machines_)
                 if (box->violates(rows_->slot(id))) settle(*box);
             relax();
         } else {
@@ -107,7 +107,7 @@ class Ramp : public RampModel<T> {
             double distance = -1;
             for (Slot j = 0; j < rows_->size(); ++j) {
                 double nearest = std::numeric_limits<double>::infinity();
-                for (const auto& box : boxes_) {
+                for (const auto& box : machines_) {
                     if (box->coefficient(j) != 0) nearest = -1;
                     nearest = std::min(nearest, std::abs(1 - box->gradient(j)));
                 }
@@ -119,7 +119,7 @@ class Ramp : public RampModel<T> {
             }
             if (idle <= keep_non_support_) return;
             if (rows_->is_hot(farthest))
-                for (auto& box : boxes_) box->sync(true);
+                for (auto& box : machines_) box->sync(true);
             rows_->remove(farthest);
         }
     }

@@ -18,14 +18,10 @@
 
 #include "onlinesvm/base/aligned.hpp"
 #include "onlinesvm/base/rows.hpp"
+#include "onlinesvm/base/tolerance.hpp"
 #include "onlinesvm/solver/inverse.hpp"
 
 namespace onlinesvm {
-
-struct Tolerance {
-    double kkt = 1e-3;   // done when nobody violates its condition by more,
-    double gain = 1e-5;  // or when no single step gains more (times max(1, K_ii))
-};
 
 template <class T>
 class Box final : public Follower {
@@ -75,6 +71,7 @@ class Box final : public Follower {
 
     double f(const T* row) const { return isa::table<T>().dot(row, s_.data(), rows_.active()); }
     const double* coefficients() const { return s_.data(); }
+    double bias() const { return 0; }
     bool capped() const { return capped_; }
 
     // ---- solving ----
@@ -387,7 +384,8 @@ class Box final : public Follower {
         for (Slot j = rows_.resting(); j < rows_.active(); ++j) {
             if (!is_free(j) || place_[j] != kNowhere) continue;
             column_of(j);
-            if (!inverse_.add(column_.data(), rows_.diagonal()[j], kDependent, work_)) continue;
+            const double k = rows_.diagonal()[j];
+            if (!inverse_.add(column_.data(), k, kDependent * k, work_)) continue;
             place_[j] = std::int32_t(free_.size());
             free_.push_back(j);
         }

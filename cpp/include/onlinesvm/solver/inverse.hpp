@@ -22,15 +22,26 @@ class Inverse {
         isa::dense().symv(p_.data(), stride_, n_, x, y);
     }
 
+    // Starts with the bordered matrix [[0, 1], [1, k]]: one member under the constraint that all
+    // together sum to a constant. Place 0 is the multiplier of that constraint, for good.
+    void border(double k) {
+        n_ = 0;
+        reserve(2);
+        n_ = 2;
+        at(0, 0) = -k;
+        at(0, 1) = at(1, 0) = 1;
+        at(1, 1) = 0;
+    }
+
     // Adds a member with kernel values `column` to the others and `k` to itself. `u` receives P
-    // column. False, and nothing changed, when it depends on the others within `slack` (relative to
-    // k).
-    bool add(const double* column, double k, double slack, std::vector<double>& u) {
+    // column. False, and nothing changed, when no more than `least` of k is left beside what the
+    // others explain.
+    bool add(const double* column, double k, double least, std::vector<double>& u) {
         u.resize(n_ + 1);
         apply(column, u.data());
         double schur = k;
         for (std::size_t i = 0; i < n_; ++i) schur -= column[i] * u[i];
-        if (!(schur > slack * k)) return false;
+        if (!(schur > least)) return false;
         reserve(n_ + 1);
         isa::dense().rank_one(p_.data(), stride_, n_, 1 / schur, u.data());
         for (std::size_t i = 0; i < n_; ++i) at(n_, i) = at(i, n_) = -u[i] / schur;

@@ -1,0 +1,139 @@
+// What kernel machines over stored examples share: the examples with their kernel rows, and one
+// binary machine per output (one against the rest; two classes need one output only).
+//
+// A Machine follows the Rows it was made with, Machine(Rows<T>&, Tolerance), and offers
+// coefficient(s), bias, capped, mirror, nbytes and state.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "onlinesvm/base/rows.hpp"
+#include "onlinesvm/base/score.hpp"
+#include "onlinesvm/base/support.hpp"
+#include "onlinesvm/base/tolerance.hpp"
+
+namespace onlinesvm {
+
+template <class T, class Machine>
+class OneVsRest {
+  public:
+    OneVsRest(const Kernel& kernel, std::int64_t cache_bytes, Tolerance tolerance)
+        : rows_(std::make_unique<Rows<T>>(kernel, std::size_t(cache_bytes))),
+          notes_(std::make_unique<Notes>()),
+          tolerance_(tolerance) {
+        rows_->follow(notes_.get());
+        add_machine();
+    }
+
+    std::size_t outputs() const { return machines_.size(); }
+    bool holds(std::int64_t id) const { return rows_->holds(id); }
+    std::size_t held() const { return rows_->size(); }
+
+    void score(Row<T> x, double* out) const { score_many(std::span(&x, 1), out); }
+    void score_many(std::span<const Row<T>> xs, double* out) const {
+        onlinesvm::score(rows_->store(), rows_->active(), coefficients(), xs, out);
+        for (std::size_t i = 0; i < xs.size(); ++i)
+            for (const auto& machine : machines_) *out++ += machine->bias();
+    }
+
+    Support<T> support() const { return support_of(*rows_, coefficients()); }
+    std::size_t n_support() const {
+        std::size_t n = 0;
+        for (Slot j = 0; j < rows_->active(); ++j) n += supports(j);
+        return n;
+    }
+    bool capped() const {
+        return std::any_of(machines_.begin(), machines_.end(),
+                           [](const auto& m) { return m->capped(); });
+    }
+    std::size_t nbytes() const {
+        std::size_t n = rows_->nbytes();
+        for (const auto& machine : machines_) n += machine->nbytes();
+        return n + rows_->size() * (sizeof(double) + sizeof(std::int32_t));
+    }
+
+    template <class A>
+    void state(A& a) {
+        std::int64_t outputs = std::int64_t(machines_.size());
+        a("outputs", outputs);
+        a("rows", *rows_);
+        a("cost", notes_->cost);
+        a("class", notes_->label);
+        if constexpr (A::loading) {
+            if (outputs < 1 || notes_->cost.size() != rows_->size() ||
+                notes_->label.size() != rows_->size())
+                throw std::invalid_argument("state: outputs or costs do not fit the examples");
+            machines_.clear();
+        }
+        for (std::int64_t c = 0; c < outputs; ++c) {
+            if constexpr (A::loading)
+                add_machine();  // one by one: a false count fails at the first
+            a("box" + std::to_string(c), *machines_[std::size_t(c)]);
+        }
+    }
+
+  protected:
+    struct Notes final : Follower {  // what is known of an example besides x
+        std::vector<double> cost;    // C_i
+        std::vector<std::int32_t> label;
+        void slot_pushed() override { cost.push_back(0), label.push_back(0); }
+        void slots_swapped(Slot a, Slot b) override {
+            std::swap(cost[a], cost[b]), std::swap(label[a], label[b]);
+        }
+        void slot_popped() override { cost.pop_back(), label.pop_back(); }
+    };
+
+    double cost(Slot j) const { return notes_->cost[j]; }
+    double sign(std::size_t output, std::int32_t label) const {
+        return label == std::int32_t(machines_.size() == 1 ? 1 : output) ? 1.0 : -1.0;
+    }
+    bool supports(Slot j) const {
+        return std::any_of(machines_.begin(), machines_.end(),
+                           [&](const auto& m) { return m->coefficient(j) != 0; });
+    }
+
+    Machine& add_machine() {
+        machines_.push_back(std::make_unique<Machine>(*rows_, tolerance_));
+        return *machines_.back();
+    }
+    // More classes: the two-class machine is the second class's; the first's is its mirror image.
+    // `begin` brings each new machine to where it would be had it been there from the start.
+    template <class Begin>
+    void grow_to(std::size_t classes, Begin begin) {
+        if (classes <= 2 || classes <= machines_.size()) return;
+        if (machines_.size() == 1) {
+            auto first = std::make_unique<Machine>(*rows_, tolerance_);
+            first->mirror(*machines_[0]);
+            machines_.insert(machines_.begin(), std::move(first));
+        }
+        while (machines_.size() < classes) begin(add_machine());
+    }
+
+    // f of every example held, afresh: outputs() values each.
+    std::vector<double> scores_of_held() const {
+        std::vector<double> f(rows_->size() * machines_.size());
+        typename Store<T>::Scratch scratch;
+        for (Slot j = 0; j < rows_->size(); ++j)
+            score(rows_->store().get(j, scratch), f.data() + j * machines_.size());
+        return f;
+    }
+
+    std::vector<const double*> coefficients() const {
+        std::vector<const double*> all;
+        for (const auto& machine : machines_) all.push_back(machine->coefficients());
+        return all;
+    }
+
+    std::unique_ptr<Rows<T>> rows_;  // on the heap: its followers keep its address
+    std::unique_ptr<Notes> notes_;
+    std::vector<std::unique_ptr<Machine>> machines_;
+    Tolerance tolerance_;
+};
+
+}  // namespace onlinesvm

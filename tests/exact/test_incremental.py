@@ -1,0 +1,432 @@
+"""IncrementalSVC against batch solvers, against its readable twin, and against its own promises."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from oracles import (
+    Stream,
+    alphas,
+    balanced_qp,
+    blobs,
+    box_kkt,
+    contradictory,
+    duplicates,
+    nasty_streams,
+    one_class_first,
+    signed_gram,
+    sorted_labels,
+    streams,
+    zeros,
+)
+from sklearn.svm import SVC
+
+from onlinesvm import IncrementalSVC, load
+from onlinesvm.reference import Incremental, Kernel
+
+Array = NDArray[np.float64]
+
+KERNELS = {
+    "rbf": Kernel("rbf", gamma=2.0),
+    "linear": Kernel("linear"),
+    "poly": Kernel("poly", gamma=0.5, degree=3, coef0=1.0),
+}
+SIGNS = [-1.0, 1.0]
+
+
+def machine(kernel: str = "rbf", **params: Any) -> IncrementalSVC:
+    k = KERNELS[kernel]
+    same = {"gamma": k.gamma, "degree": int(k.degree), "coef0": k.coef0}
+    return IncrementalSVC(kernel=kernel, classes=SIGNS, **same, **params)
+
+
+def batch_f(kernel: str, X: Array, y: Array, C: float, at: Array, weight: Any = None) -> Array:
+    """f of a model trained on these rows alone.
+
+    By LIBSVM where that comes near the solution; with a singular kernel it does not, so there by
+    a fresh model, which other tests hold to its optimality conditions.
+    """
+    if len(np.unique(y)) < 2:
+        return np.full(len(at), y[0] if len(y) else 0.0)
+    if kernel != "rbf":
+        fresh = machine(kernel, C=C).partial_fit(X, y, sample_weight=weight)
+        return np.asarray(fresh.decision_function(at))
+    svc = SVC(C=C, kernel="precomputed", tol=1e-10, cache_size=1)
+    svc.fit(KERNELS[kernel](X, X), y, sample_weight=weight)
+    return np.asarray(svc.decision_function(KERNELS[kernel](at, X)))
+
+
+def kkt_by_hand(
+    model: IncrementalSVC, kernel: str, stream: Stream, held: Any, C: Array | float
+) -> float:
+    """The KKT residual of section 0: from the coefficients alone."""
+    X, y = stream.X[held], stream.y[held]
+    alpha = alphas(model, len(stream.y))[0][held]
+    Q = signed_gram(KERNELS[kernel], X, y)
+    violation = box_kkt(Q, 1.0 - y * model.intercept_[0], alpha, C)
+    return max(violation, abs(float(y @ alpha)))
+
+
+# ---- exactness -----------------------------------------------------------------------------------
+
+KINDS = [blobs, duplicates, contradictory, one_class_first, sorted_labels, zeros]
+FIFTY_FOUR = [
+    pytest.param(kind, kernel, C, id=f"{kind.__name__}-{kernel}-{C}")
+    for kind in KINDS
+    for kernel in KERNELS
+    for C in (0.1, 1.0, 50.0)
+]
+
+
+@pytest.mark.parametrize(("kind", "kernel", "C"), FIFTY_FOUR)
+def test_is_the_batch_solution_after_every_example(kind, kernel, C):
+    stream = kind(1 + int(10 * C), 30)
+    model = machine(kernel, C=C)
+    for t in range(1, len(stream.y) + 1):
+        model.partial_fit(stream.X[t - 1 : t], stream.y[t - 1 : t])
+        where = f"{stream}, example {t - 1}"
+        kkt = kkt_by_hand(model, kernel, stream, np.arange(t), C)
+        assert kkt <= 1e-6, f"{where}: KKT residual {kkt:.3g}"
+        f = model.decision_function(stream.X)
+        X, y = stream.X[:t], stream.y[:t]
+        if kernel == "rbf":
+            np.testing.assert_allclose(
+                f, batch_f(kernel, X, y, C, stream.X), rtol=0, atol=1e-5, err_msg=where
+            )
+        if t in (7, 15, 30):
+            alpha = balanced_qp(signed_gram(KERNELS[kernel], X, y), y, C)
+            exact = KERNELS[kernel](stream.X, X) @ (y * alpha)  # b is in the KKT conditions above
+            np.testing.assert_allclose(
+                f - model.intercept_[0], exact, rtol=0, atol=1e-5, err_msg=where
+            )
+    assert model.kkt_residual() <= 1e-6
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_order_of_arrival_does_not_matter(kind, kernel):
+    stream = kind(3, 40)
+    f = []
+    for seed in range(4):
+        order = np.random.default_rng(seed).permutation(40)
+        model = machine(kernel, C=2.0).partial_fit(stream.X[order], stream.y[order])
+        f.append(model.decision_function(stream.X))
+    np.testing.assert_allclose(f, np.broadcast_to(f[0], (4, 40)), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "stream", [s for s in nasty_streams(30) if not s.name.startswith(("huge", "tiny"))], ids=str
+)
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_equals_its_twin_after_every_example(stream, kernel):
+    model, twin = machine(kernel, C=2.0), Incremental(KERNELS[kernel], C=2.0)
+    for t, (x, y) in enumerate(zip(stream.X, stream.y, strict=True)):
+        model.learn_one(x, y)
+        twin.learn(x, y)
+        np.testing.assert_allclose(
+            model.decision_function(stream.X),
+            twin.score(stream.X),
+            atol=1e-6,
+            err_msg=f"{stream}, example {t}",
+        )
+    for t in range(0, 30, 2):
+        model.unlearn(t)
+        twin.unlearn(t)
+        np.testing.assert_allclose(
+            model.decision_function(stream.X),
+            twin.score(stream.X),
+            atol=1e-6,
+            err_msg=f"{stream}, without the even ones to {t}",
+        )
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    streams(max_size=24),
+    st.sampled_from([0.1, 1.0, 50.0]),
+    st.sampled_from(sorted(KERNELS)),
+    st.data(),
+)
+def test_any_stream_and_any_removal_leave_the_optimum(stream, C, kernel, data):
+    n = len(stream.y)
+    model = machine(kernel, C=C).partial_fit(stream.X, stream.y)
+    assert kkt_by_hand(model, kernel, stream, np.arange(n), C) <= 1e-6
+    gone = data.draw(st.lists(st.integers(0, n - 1), unique=True), label="gone")
+    model.unlearn(np.array(gone, dtype=int))
+    ids = np.arange(n)
+    held = np.setdiff1d(ids, gone)
+    assert kkt_by_hand(model, kernel, stream, held, C) <= 1e-6
+    fresh = machine(kernel, C=C).partial_fit(stream.X, stream.y, sample_weight=np.isin(ids, held))
+    np.testing.assert_allclose(
+        model.decision_function(stream.X), fresh.decision_function(stream.X), rtol=0, atol=1e-6
+    )
+
+
+def test_single_precision_comes_close():
+    stream = blobs(5, 80)
+    exact = machine(C=5.0).partial_fit(stream.X, stream.y)
+    single = machine(C=5.0, dtype="float32").partial_fit(stream.X, stream.y)
+    np.testing.assert_allclose(
+        single.decision_function(stream.X), exact.decision_function(stream.X), atol=1e-4
+    )
+
+
+# ---- micro cases ---------------------------------------------------------------------------------
+
+
+def solved(X: Any, y: Any, kernel: str = "linear", **params: Any) -> tuple[IncrementalSVC, Array]:
+    X = np.array(X, dtype=np.float64)[:, None]
+    model = IncrementalSVC(kernel=kernel, classes=SIGNS, **params)
+    model.partial_fit(X, np.array(y, dtype=np.float64))
+    return model, alphas(model, len(X))[0]
+
+
+@pytest.mark.parametrize(("x", "w", "b"), [((1, -1), 1.0, 0.0), ((0, 2), -1.0, 1.0)])
+def test_two_points(x, w, b):
+    model, alpha = solved(x, (1, -1), C=10.0)
+    np.testing.assert_allclose(alpha, [0.5, 0.5])
+    np.testing.assert_allclose(model.decision_function([[0.0], [1.0]]), [b, w + b], atol=1e-12)
+
+
+def test_four_points_on_a_line():
+    model, alpha = solved((-1, 0, 1, 3), (-1, 1, -1, 1), C=1.0)
+    np.testing.assert_allclose(alpha, [0.375, 1, 1, 0.375], atol=1e-12)
+    np.testing.assert_allclose(model.intercept_, [-0.5], atol=1e-12)
+    assert model.objective() == pytest.approx(2.625)
+
+
+def test_everybody_at_the_bound():
+    model, alpha = solved((-1, 0, 1, 3), (-1, 1, -1, 1), kernel="rbf", gamma=1.0, C=1.0)
+    assert (alpha == 1.0).all()
+    assert model.intercept_[0] == pytest.approx(-0.165686, abs=1e-6)
+
+
+def test_contradictory_pair():
+    model, alpha = solved((1, 1), (1, -1), C=3.0)
+    assert (alpha == 3.0).all()
+    np.testing.assert_allclose(model.decision_function([[1.0], [5.0]]), 0.0, atol=1e-12)
+
+
+def test_one_class_has_its_label_everywhere():
+    model, alpha = solved((1, 2, 0), (1, 1, 1))
+    assert not alpha.any()
+    assert (model.decision_function([[-3.0], [0.0]]) == 1.0).all()
+
+
+# ---- unlearning ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_learn_then_unlearn_restores_f(kind, kernel):
+    stream, extra = kind(4, 30), blobs(9, 12)
+    model = machine(kernel, C=5.0).partial_fit(stream.X, stream.y)
+    before = model.decision_function(stream.X)
+    model.partial_fit(extra.X, extra.y)
+    for i in range(30, 42):
+        model.unlearn(i)
+    np.testing.assert_allclose(model.decision_function(stream.X), before, rtol=0, atol=1e-6)
+
+
+def test_unlearning_a_hundred_of_a_thousand_is_retraining():
+    stream = blobs(6, 1000, d=3)
+    gone = np.random.default_rng(0).choice(1000, 100, replace=False)
+    rest = np.setdiff1d(np.arange(1000), gone)
+    model = machine(C=2.0).partial_fit(stream.X, stream.y).unlearn(gone)
+    assert not np.isin(model.support_, gone).any()
+    np.testing.assert_allclose(
+        model.decision_function(stream.X),
+        batch_f("rbf", stream.X[rest], stream.y[rest], 2.0, stream.X),
+        rtol=0,
+        atol=1e-5,
+    )
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_a_class_emptied_leaves_the_other_and_can_come_back(kernel):
+    stream = blobs(2, 30)
+    model = machine(kernel, C=5.0).partial_fit(stream.X, stream.y)
+    full = model.decision_function(stream.X)
+    positive = np.flatnonzero(stream.y > 0)
+    for i in positive:
+        model.unlearn(int(i))
+        assert model.kkt_residual() <= 1e-6
+    np.testing.assert_allclose(model.decision_function(stream.X), -1.0, atol=1e-12)
+    assert len(model.support_) == 0
+    model.partial_fit(stream.X[positive], stream.y[positive])
+    np.testing.assert_allclose(model.decision_function(stream.X), full, rtol=0, atol=1e-6)
+
+
+def test_certificate():
+    stream = blobs(1, 60)
+    model = machine(C=3.0).partial_fit(stream.X, stream.y)
+    proof = model.unlearn([5, 6, 7], certificate=True)
+    assert proof["ids_removed"] == [5, 6, 7]
+    assert proof["kkt_residual"] <= 1e-6
+    assert proof["objective"] == model.objective()
+    assert proof["hash_before"] != proof["hash_after"]
+    rest = np.setdiff1d(np.arange(60), [5, 6, 7])
+    exact = batch_f("rbf", stream.X[rest], stream.y[rest], 3.0, stream.X)
+    slope = np.diff(model.decision_function(stream.X)) - np.diff(exact)
+    assert proof["distance"] <= 1e-3
+    assert np.abs(slope).max() <= np.sqrt(2) * proof["distance"] + 1e-7
+    again = model.unlearn([5, 6, 7], certificate=True)
+    assert again["ids_removed"] == []
+    assert again["hash_before"] == again["hash_after"] == proof["hash_after"]
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_leave_one_out_is_retraining(kind, kernel):
+    stream = kind(5, 40)
+    model = machine(kernel, C=1.0).partial_fit(stream.X, stream.y)
+    before = model._core.state()
+    left = model.leave_one_out()
+    for name, array in model._core.state().items():
+        np.testing.assert_array_equal(array, before[name], err_msg="looking changed the model")
+    for i in range(40):
+        rest = np.arange(40) != i
+        f = batch_f(kernel, stream.X[rest], stream.y[rest], 1.0, stream.X[[i]])
+        np.testing.assert_allclose(left.scores[i], f, rtol=0, atol=1e-5, err_msg=f"without {i}")
+    np.testing.assert_array_equal(left.correct, left.predictions == stream.y)
+    assert left.error == np.mean(left.predictions != stream.y)
+
+
+def test_leave_one_out_of_two_hundred_is_retraining():
+    stream = blobs(8, 200)
+    left = machine(C=1.0).partial_fit(stream.X, stream.y).leave_one_out()
+    f = np.empty(200)
+    for i in range(200):
+        rest = np.arange(200) != i
+        f[i] = batch_f("rbf", stream.X[rest], stream.y[rest], 1.0, stream.X[[i]])[0]
+    np.testing.assert_allclose(left.scores[:, 0], f, rtol=0, atol=1e-5)
+
+
+# ---- along the path ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_set_C_is_refitting(kind, kernel, tmp_path):
+    stream = kind(7, 40)
+    model = machine(kernel, C=1.0).partial_fit(stream.X, stream.y)
+    for C in (0.3, 20.0, 0.05, 1.0):
+        model.set_C(C)
+        assert model.C == C
+        assert kkt_by_hand(model, kernel, stream, np.arange(40), C) <= 1e-6
+        np.testing.assert_allclose(
+            model.decision_function(stream.X),
+            batch_f(kernel, stream.X, stream.y, C, stream.X),
+            rtol=0,
+            atol=1e-5,
+        )
+    model.set_C(3.0).save(tmp_path / "model")
+    again = load(tmp_path / "model")
+    more = blobs(11, 10)
+    for m in (model, again):
+        m.partial_fit(more.X, more.y)
+    np.testing.assert_array_equal(
+        model.decision_function(stream.X), again.decision_function(stream.X)
+    )
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_reweighting_is_learning_with_that_weight(kernel):
+    stream, rng = blobs(7, 40), np.random.default_rng(1)
+    model = machine(kernel, C=2.0).partial_fit(stream.X, stream.y)
+    ids, weight = np.arange(0, 40, 2), np.ones(40)
+    weight[ids] = rng.choice([0.0, 0.2, 5.0], 20)
+    model.reweight(ids, weight[ids])
+    held = weight > 0
+    np.testing.assert_allclose(
+        model.decision_function(stream.X),
+        batch_f(kernel, stream.X[held], stream.y[held], 2.0, stream.X, weight[held]),
+        rtol=0,
+        atol=1e-5,
+    )
+    model.reweight(np.arange(40), 1.0)
+    fresh = machine(kernel, C=2.0).partial_fit(stream.X, stream.y)
+    np.testing.assert_allclose(
+        model.decision_function(stream.X), fresh.decision_function(stream.X), rtol=0, atol=1e-6
+    )
+
+
+@pytest.mark.parametrize(
+    ("call", "argument"),
+    [
+        (lambda m: m.set_C(0.0), "C"),
+        (lambda m: m.set_C(np.nan), "C"),
+        (lambda m: m.reweight([0, 0], 1.0), "ids"),
+        (lambda m: m.reweight([0.5], 1.0), "ids"),
+        (lambda m: m.reweight([99], 1.0), "ids"),
+        (lambda m: m.reweight([0, 1], [1.0, -1.0]), "weights"),
+        (lambda m: m.reweight([0, 1], [1.0, 1.0, 1.0]), "weights"),
+        (lambda m: m.unlearn([99], certificate=True), "ids"),
+    ],
+)
+def test_bad_arguments_change_nothing(call, argument):
+    stream = blobs(1, 20)
+    model = machine().partial_fit(stream.X, stream.y)
+    before = model._hash()
+    with pytest.raises(ValueError, match=rf"\b{argument}\b"):
+        call(model)
+    assert model._hash() == before
+
+
+# ---- weights, several classes, sparse ------------------------------------------------------------
+
+
+def test_weights_are_bounds_of_their_own():
+    stream, rng = blobs(8, 40), np.random.default_rng(0)
+    weight = rng.choice([0.0, 0.1, 1.0, 7.0], 40)
+    model = machine(C=2.0).partial_fit(stream.X, stream.y, sample_weight=weight)
+    held = weight > 0
+    assert kkt_by_hand(model, "rbf", stream, held, 2.0 * weight[held]) <= 1e-6
+
+
+def test_one_vs_rest_equals_binary_machines():
+    rng = np.random.default_rng(0)
+    labels = rng.choice(["ape", "bee", "cow"], 90)
+    centre = {"ape": (0.0, 1.2), "bee": (-1.0, -0.6), "cow": (1.0, -0.6)}
+    X = rng.normal(size=(90, 2)) * 0.8 + [centre[label] for label in labels]
+    together = IncrementalSVC(gamma=2.0, C=3.0, classes="open")
+    for x, label in zip(X, labels.tolist(), strict=True):
+        together.learn_one(x, label)
+    together.unlearn(np.arange(0, 90, 4))
+    rest = np.arange(90) % 4 != 0
+    for k, label in enumerate(together.classes_.tolist()):
+        np.testing.assert_allclose(
+            together.decision_function(X)[:, k],
+            batch_f("rbf", X[rest], np.where(labels[rest] == label, 1.0, -1.0), 3.0, X),
+            atol=1e-5,
+            err_msg=f"the machine of {label}",
+        )
+    left = together.leave_one_out()
+    assert left.scores.shape == (rest.sum(), 3)
+    assert 0.5 < 1 - left.error < 1.0
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_sparse_rows_give_the_same_machine(kernel):
+    stream = blobs(7, 80, d=6)
+    X = np.where(np.abs(stream.X) < 0.7, 0.0, stream.X)
+    dense = machine(kernel, C=3.0).partial_fit(X, stream.y)
+    sparse = machine(kernel, C=3.0).partial_fit(sp.csr_array(X), stream.y)
+    np.testing.assert_allclose(
+        sparse.decision_function(sp.csr_array(X)), dense.decision_function(X), atol=1e-6
+    )
+
+
+def test_a_small_cache_changes_nothing():
+    stream = blobs(7, 150)
+    ample = machine(C=3.0).partial_fit(stream.X, stream.y)
+    tight = machine(C=3.0, cache_bytes=1 << 12).partial_fit(stream.X, stream.y)
+    np.testing.assert_array_equal(
+        ample.decision_function(stream.X), tight.decision_function(stream.X)
+    )
