@@ -22,6 +22,20 @@ def _ramp(task: Task, **options: Any) -> Callable[[], Fitted]:
     return learn
 
 
+def _lasvm(task: Task, *, finish: bool) -> Callable[[], Fitted]:
+    from onlinesvm import LASVC
+
+    X, y = task.data.X_train, task.data.y_train
+
+    def learn() -> Fitted:
+        model = LASVC(C=task.C, gamma=task.gamma).partial_fit(X, y, classes=[-1, 1])
+        if finish:
+            model.finish()
+        return Fitted(model.predict, len(model.support_), model.labels_used_)
+
+    return learn
+
+
 def _greedy(task: Task) -> Callable[[], Fitted]:
     from onlinesvm.queries import Greedy
 
@@ -45,4 +59,6 @@ RAMP = Learner("RampSVC", _ramp, "onlinesvm")
 RAMP_MARGIN = Learner("RampSVC margin", lambda task: _ramp(task, query="margin"), "onlinesvm")
 RAMP_GREEDY = Learner("RampSVC Greedy(5)", _greedy, "onlinesvm")
 HINGE = Learner("RampSVC s=-inf", lambda task: _ramp(task, s=float("-inf")), "onlinesvm")
+LASVM = Learner("LASVC", lambda task: _lasvm(task, finish=False), "onlinesvm")
+LASVM_FINISHED = Learner("LASVC finish()", lambda task: _lasvm(task, finish=True), "onlinesvm")
 PA = Learner("PassiveAggressive rbf", _passive_aggressive, "onlinesvm")

@@ -432,6 +432,12 @@ void bind_as(nb::module_& m, const std::string& name) {
         });
     if constexpr (requires(Algo& algo) { algo.solve(); })
         model.def("solve", [](Model& self) { self.write([](Algo& algo) { algo.solve(); }); });
+    if constexpr (requires(Algo& algo) { algo.finish(); })
+        model.def("finish", [](Model& self) { self.write([](Algo& algo) { algo.finish(); }); });
+    if constexpr (requires(const Algo& algo) { algo.intercept(); })
+        model.def("intercept", [](const Model& self) {
+            return to_numpy(self.read([](const Algo& algo) { return algo.intercept(); }));
+        });
     if constexpr (requires(Algo& algo) { algo.flush(); })
         model.def("flush", [](Model& self) { self.write([](Algo& algo) { algo.flush(); }); });
     if constexpr (requires(Algo& algo, std::int64_t shift) { algo.merge(algo, shift); })

@@ -11,6 +11,7 @@ NB_MODULE(_core, m) {
 
     bind::bind_ball(m);
     bind::bind_exact(m);
+    bind::bind_dual(m);
     bind::bind_margin(m);
     bind::bind_gradient(m);
 

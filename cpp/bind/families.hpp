@@ -7,6 +7,7 @@ namespace onlinesvm::bind {
 
 void bind_ball(nb::module_& m);
 void bind_exact(nb::module_& m);
+void bind_dual(nb::module_& m);
 void bind_gradient(nb::module_& m);
 void bind_margin(nb::module_& m);
 

@@ -5,6 +5,7 @@
 namespace {
 
 using onlinesvm::isa::BoxView;
+using onlinesvm::isa::Ends;
 using onlinesvm::isa::Form;
 using onlinesvm::isa::kPicks;
 using onlinesvm::isa::Picks;
@@ -367,6 +368,47 @@ Picks step(const BoxView& box, const T* const* rows, const double* delta, size_t
                        : step_of<T, false>(box, rows, delta, n_rows, n);
 }
 
+template <class T, size_t R>
+inline Ends pair_as(const BoxView& box, const T* const* rows, const double* delta, size_t n) {
+    const double inf = __builtin_inf();
+    Vec64 high = Vec64{} - inf, low = Vec64{} + inf, up = Vec64{}, down = Vec64{}, index;
+    for (size_t j = 0; j < M; ++j) index[j] = double(j);
+    size_t i = 0;
+    for (; i + M <= n; i += M, index += double(M)) {
+        Vec64 h = load(box.h + i);
+        for (size_t r = 0; r < R; ++r) h -= widen(rows[r] + i) * delta[r];
+        if constexpr (R > 0) store(box.h + i, h);
+        const Vec64 rising = load(box.rise + i) > 0 ? h : Vec64{} - inf;
+        const Vec64 falling = load(box.fall + i) < 0 ? h : Vec64{} + inf;
+        const auto higher = rising > high;
+        high = higher ? rising : high;
+        up = higher ? index : up;
+        const auto lower = falling < low;
+        low = lower ? falling : low;
+        down = lower ? index : down;
+    }
+    Ends ends;
+    const auto offer_ends = [&](double rising, size_t above, double falling, size_t below) {
+        if (rising > ends.high || (rising == ends.high && above < ends.up))
+            ends.high = rising, ends.up = above;
+        if (falling < ends.low || (falling == ends.low && below < ends.down))
+            ends.low = falling, ends.down = below;
+    };
+    for (size_t j = 0; j < M; ++j) offer_ends(high[j], size_t(up[j]), low[j], size_t(down[j]));
+    for (; i < n; ++i) {
+        double h = box.h[i];
+        for (size_t r = 0; r < R; ++r) h -= double(rows[r][i]) * delta[r];
+        box.h[i] = h;
+        offer_ends(box.rise[i] > 0 ? h : -inf, i, box.fall[i] < 0 ? h : inf, i);
+    }
+    return ends;
+}
+
+template <class T>
+Ends pair(const BoxView& box, const T* const* rows, const double* delta, size_t n) {
+    return rows ? pair_as<T, 2>(box, rows, delta, n) : pair_as<T, 0>(box, rows, delta, n);
+}
+
 double violation(const BoxView& box, size_t n) {
     double worst = 0;
     for (size_t i = 0; i < n; ++i) {
@@ -410,8 +452,8 @@ double read(const char* bytes, size_t n) {
 }
 
 template <class T>
-constexpr onlinesvm::isa::Table<T> kTable = {rows<T>,     finish<T>, dot<T>,    axpy<T>,
-                                             subtract<T>, step<T>,   violation, all_finite<T>};
+constexpr onlinesvm::isa::Table<T> kTable = {
+    rows<T>, finish<T>, dot<T>, axpy<T>, subtract<T>, step<T>, pair<T>, violation, all_finite<T>};
 constexpr onlinesvm::isa::DenseTable kDense = {symv, rank_one, read};
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 from .ball import StreamSVC
 from .base import OnlineEstimator, load
+from .dual import LASVC
 from .exact import IncrementalSVC, OfflineRampSVC, RampSVC
 from .gradient import SGDSVC, NormaOneClassSVM, NormaSVC, NormaSVR, PegasosSVC
 from .margin import KernelPerceptron, PassiveAggressiveClassifier, PassiveAggressiveRegressor
@@ -10,6 +11,7 @@ from .queries import All, Greedy, Margin
 __version__ = "0.1.0"
 
 __all__ = [
+    "LASVC",
     "SGDSVC",
     "All",
     "Greedy",
@@ -37,7 +39,7 @@ def all_estimators() -> list[type[OnlineEstimator]]:
     --------
     >>> import onlinesvm
     >>> [cls.__name__ for cls in onlinesvm.all_estimators() if cls.can("unlearn")]
-    ['IncrementalSVC', 'OfflineRampSVC', 'RampSVC']
+    ['IncrementalSVC', 'LASVC', 'OfflineRampSVC', 'RampSVC']
     """
     names = (globals()[name] for name in sorted(__all__))
     return [x for x in names if isinstance(x, type) and issubclass(x, OnlineEstimator)]

@@ -57,12 +57,13 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator):
         weights = self._read_weights(sample_weight, len(rows), some=True)
         batch = Batch(rows, columns, codes, weights, None, labels, arrivals)
         self._begin(batch)
-        self._learn(self._weighted(batch))
-        self._settle()
+        weighted = self._weighted(batch)
+        self._learn(weighted)
+        self._settle(weighted)
         return self
 
-    def _settle(self) -> None:
-        """What is left to do once all rows are in."""
+    def _settle(self, batch: Batch) -> None:
+        """What is left to do once all rows of ``fit`` are in."""
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Scores of the rows of ``X``; learns nothing.
@@ -224,6 +225,8 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator):
     def intercept_(self) -> NDArray[np.float64]:
         """The bias of each output: 0 with ``bias="none"``, a kernel constant with ``"kernel"``."""
         core = self._fitted_core("intercept_")
+        if hasattr(core, "intercept"):
+            return np.asarray(core.intercept())
         offset = self._core_settings.get("kernel", {}).get("offset", 0.0)
         if not offset:
             return np.zeros(core.outputs)

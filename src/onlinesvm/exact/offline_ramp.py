@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from ..base import BatchClassifier
+from ..base.estimator import Batch
 from ..kernels import KernelFunction
 from ..params import count
 from .ramp import problem_params
@@ -117,6 +118,6 @@ class OfflineRampSVC(BatchClassifier):
         outer = count("max_outer", self.max_outer, at_least=1)
         return {**problem_params(self, n_features), "max_outer": outer}
 
-    def _settle(self) -> None:
+    def _settle(self, batch: Batch) -> None:
         self._core.solve()
         self._warn_if_capped()

@@ -7,6 +7,7 @@ are -1 and +1 (or class numbers), and it is hundreds of times slower than the cl
 from onlinesvm.reference.gradient import Pegasos, Sgd
 from onlinesvm.reference.incremental import Incremental
 from onlinesvm.reference.kernels import Kernel
+from onlinesvm.reference.lasvm import LASVM
 from onlinesvm.reference.norma import Norma
 from onlinesvm.reference.offline_ramp import OfflineRamp
 from onlinesvm.reference.passive_aggressive import PassiveAggressive
@@ -15,6 +16,7 @@ from onlinesvm.reference.ramp import Greedy, Margin, OneVsRest, QueryAll, Ramp
 from onlinesvm.reference.stream import StreamSVM
 
 __all__ = [
+    "LASVM",
     "Greedy",
     "Incremental",
     "Kernel",

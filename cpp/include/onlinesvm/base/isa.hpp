@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 namespace onlinesvm::isa {
 
@@ -43,6 +44,14 @@ struct BoxView {
     bool uniform;               // the diagonal is k[0] everywhere
 };
 
+// The pair of coefficients to move where their sum is fixed: who has the largest h of those that may
+// rise, and who the smallest of those that may fall; ties go to the first.
+struct Ends {
+    std::size_t up = 0, down = 0;
+    double high = -std::numeric_limits<double>::infinity();  // nobody may rise
+    double low = std::numeric_limits<double>::infinity();    // nobody may fall
+};
+
 template <class T>
 struct Table {
     // out[q][slot] = k(query q, slot) for whole blocks [first, last) of a blocked store of width d.
@@ -59,6 +68,8 @@ struct Table {
     // h -= sum_j delta[j] rows[j] over [0, n), at most kPicks rows, then the best next steps.
     Picks (*step)(const BoxView&, const T* const* rows, const double* delta, std::size_t n_rows,
                   std::size_t n);
+    // h -= delta[0] rows[0] + delta[1] rows[1] over [0, n) (nothing if rows is null), then the ends.
+    Ends (*pair)(const BoxView&, const T* const* rows, const double* delta, std::size_t n);
     // The largest |h| among those whose step is not zero.
     double (*violation)(const BoxView&, std::size_t n);
     bool (*all_finite)(const T* x, std::size_t n);

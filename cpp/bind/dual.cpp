@@ -1,0 +1,9 @@
+// The table of the dual solvers.
+#include "families.hpp"
+#include "onlinesvm/dual/lasvm.hpp"
+
+namespace onlinesvm::bind {
+
+void bind_dual(nb::module_& m) { bind<Lasvm>(m, "Lasvm"); }
+
+}  // namespace onlinesvm::bind

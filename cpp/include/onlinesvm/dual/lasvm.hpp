@@ -1,0 +1,216 @@
+// LASVM: the SVM with a free bias, approached by pair steps while examples pass.
+// Bordes, Ertekin, Weston & Bottou, "Fast Kernel Classifiers with Online and Active Learning",
+// JMLR 6, 2005.
+#pragma once
+
+#include "onlinesvm/base/one_vs_rest.hpp"
+#include "onlinesvm/base/query.hpp"
+#include "onlinesvm/solver/pair.hpp"
+
+namespace onlinesvm {
+
+template <class T>
+class Lasvm : public OneVsRest<T, Pair<T>> {
+  public:
+    struct Params {
+        double C = 1.0;
+        double tol = 1e-3;                // tau
+        std::int64_t reprocess = 1;       // steps after each example; negative: as needed
+        std::int64_t seed_per_class = 5;  // examples kept while the other class is missing
+        std::string selection = "random";
+        std::int64_t pool = 50;  // examples that "active" and "gradient" choose from
+        std::int64_t cache_bytes = std::int64_t(1) << 28;
+        Kernel kernel;
+
+        template <class F>
+        void fields(F&& field) {
+            field("C", C);
+            field("tol", tol);
+            field("reprocess", reprocess);
+            field("seed_per_class", seed_per_class);
+            field("selection", selection);
+            field("pool", pool);
+            field("cache_bytes", cache_bytes);
+            field("kernel", kernel);
+        }
+    };
+
+    explicit Lasvm(const Params& p)
+        : OneVsRest<T, Pair<T>>(p.kernel, p.cache_bytes, {.kkt = p.tol}),
+          params_(p),
+          query_(picks_from_pool() ? "greedy" : "all", p.pool) {}
+
+    // One example passes: PROCESS it if it is selected and new, then REPROCESS.
+    void learn(Row<T> x, double y, double weight, std::int64_t id) {
+        KernelRow<T> row = rows_->arriving(x);
+        if (weight <= 0) return;
+        decide(row);
+        bool entered = false;
+        if (rows_->holds(id)) {  // a later epoch
+            rows_->recycle(std::move(row));
+        } else if (!selects(x, y, weight, id)) {
+            return rows_->recycle(std::move(row));
+        } else if (const auto* chosen = query_.chosen()) {
+            row = rows_->row_of(chosen->row());
+            decide(row);
+            entered = process(chosen->row(), std::move(row), chosen->y, chosen->weight, chosen->id);
+        } else {
+            entered = process(x, std::move(row), y, weight, id);
+        }
+        if (reprocess() || entered) prune();
+    }
+
+    void expect(std::span<const Row<T>> coming) { rows_->expect(coming); }
+
+    // FINISH: no violating pair is left among the examples stored.
+    void finish() {
+        for (int round = 0; round < kRounds; ++round) {
+            bool moved = false;
+            for (auto& m : machines_) moved |= m->settle();
+            if (!prune() && !moved) return;
+            for (auto& m : machines_) m->refresh();
+        }
+    }
+
+    bool holds(std::int64_t id) const { return rows_->holds(id) || query_.keeps(id); }
+
+    // Takes examples away and finishes the rest; an id not stored has no influence left.
+    void unlearn(std::span<const std::int64_t> ids) {
+        for (std::int64_t id : ids) {
+            if (query_.keeps(id)) query_.forget();
+            if (!rows_->holds(id)) continue;
+            for (auto& m : machines_) m->clear(rows_->slot(id));
+            rows_->remove(rows_->slot(id));
+            for (auto& m : machines_) m->look();
+        }
+        finish();
+    }
+
+    void grow(std::size_t classes) {
+        this->grow_to(classes, [&](Pair<T>& m) {  // every example held is a negative
+            for (Slot j = 0; j < rows_->size(); ++j) m.learn(j, -1, this->cost(j), 0);
+        });
+    }
+
+    // Largest violation of the KKT conditions among the examples held, from f computed afresh.
+    double kkt_residual() const {
+        double worst = 0;
+        const std::vector<double> f = this->scores_of_held();
+        for (std::size_t c = 0; c < machines_.size(); ++c)
+            for (Slot j = 0; j < rows_->size(); ++j) {
+                const Pair<T>& m = *machines_[c];
+                const double alpha = std::abs(m.coefficient(j)), upper = m.upper(j);
+                const double g = 1 - m.label(j) * f[j * machines_.size() + c];
+                worst = std::max(worst, alpha == 0 ? g : alpha == upper ? -g : std::abs(g));
+            }
+        return worst;
+    }
+    // The dual, which every step raises.
+    double objective() const {
+        double total = 0;
+        for (const auto& m : machines_) total += m->dual();
+        return total;
+    }
+    std::vector<double> intercept() const {
+        std::vector<double> b;
+        for (const auto& m : machines_) b.push_back(m->bias());
+        return b;
+    }
+    std::size_t labels_used() const { return std::size_t(labels_used_); }
+
+    template <class A>
+    void state(A& a) {
+        Base::state(a);
+        a("query", query_);
+        a("labels_used", labels_used_);
+    }
+
+  private:
+    using Base = OneVsRest<T, Pair<T>>;
+    using Base::machines_, Base::notes_, Base::rows_, Base::sign;
+    static constexpr int kRounds = 50;
+    static constexpr std::int64_t kMost = 100;  // steps after one example
+
+    // PROCESS: the example enters if some machine wants it, and steps. While a class is
+    // missing there is nobody to step with, and a few examples wait for it.
+    bool process(Row<T> x, KernelRow<T> row, double y, double weight, std::int64_t id) {
+        ++labels_used_;
+        const auto label = std::int32_t(y);
+        bool enters = false;
+        for (std::size_t c = 0; c < machines_.size(); ++c) {
+            const Pair<T>& m = *machines_[c];
+            const double y_c = sign(c, label);
+            enters |= m.has_partner(y_c) ? m.wants(y_c, f_[c]) : room_for_seeds(rows_->size());
+        }
+        if (!enters) {
+            rows_->recycle(std::move(row));
+            return false;
+        }
+        Slot k = rows_->push(x, id);
+        notes_->label[k] = label;
+        notes_->cost[k] = params_.C * weight;
+        rows_->keep(k, std::move(row));
+        k = rows_->promote(k);
+        for (std::size_t c = 0; c < machines_.size(); ++c) {
+            machines_[c]->learn(k, sign(c, label), notes_->cost[k], f_[c]);
+            machines_[c]->process(k);
+        }
+        return true;
+    }
+    // REPROCESS, first half: the pairs that violate most step.
+    bool reprocess() {
+        const bool adapts = params_.reprocess < 0;
+        const std::int64_t least = adapts ? 1 : params_.reprocess, most = adapts ? kMost : least;
+        bool moved = false;
+        for (auto& m : machines_) moved |= m->reprocess(least, most);
+        return moved;
+    }
+    // REPROCESS, second half: who can help nobody leaves.
+    bool prune() {
+        const std::size_t before = rows_->size();
+        for (Slot j = before; j-- > 0;)
+            if (dispensable(j)) rows_->remove(j);
+        if (rows_->size() == before) return false;
+        for (auto& m : machines_) m->look();
+        return true;
+    }
+    bool dispensable(Slot j) const {
+        return std::all_of(machines_.begin(), machines_.end(), [&](const auto& m) {
+            return m->complete() ? m->idle(j) : !room_for_seeds(rows_->size() - 1);
+        });
+    }
+    bool room_for_seeds(std::size_t held) const {
+        return std::int64_t(held) < params_.seed_per_class;
+    }
+
+    // ---- selection ----
+
+    bool picks_from_pool() const {
+        return params_.selection == "active" || params_.selection == "gradient";
+    }
+    bool selects(Row<T> x, double y, double weight, std::int64_t id) {
+        double least = std::numeric_limits<double>::infinity();
+        bool doubtful = false;
+        for (std::size_t c = 0; c < machines_.size(); ++c) {
+            const Pair<T>& m = *machines_[c];
+            const double f = f_[c] + m.bias();
+            const double yf = sign(c, std::int32_t(y)) * f;
+            least = std::min(least, params_.selection == "gradient" ? yf : std::abs(f));
+            // Beyond this an example on its right side cannot be half of a violating pair.
+            doubtful |= !m.complete() || std::abs(f) < 1 + 0.5 * m.delta();
+        }
+        if (params_.selection == "autoactive" && !doubtful) return false;
+        return query_.asks(least, x, y, weight, id);
+    }
+    void decide(const KernelRow<T>& row) {  // without the bias
+        f_.resize(machines_.size());
+        for (std::size_t c = 0; c < machines_.size(); ++c) f_[c] = machines_[c]->f(row.data());
+    }
+
+    Params params_;
+    Query<T> query_;
+    std::int64_t labels_used_ = 0;
+    std::vector<double> f_;  // of the example being learned, per output
+};
+
+}  // namespace onlinesvm

@@ -1,0 +1,94 @@
+// LASVM on small streams: dense and sparse, two classes and three, every selection, with a cache so
+// small that rows come and go, finishing, and unlearning.
+#include "check.hpp"
+#include "onlinesvm/dual/lasvm.hpp"
+
+using namespace onlinesvm;
+using namespace onlinesvm::test;
+
+template <class T>
+typename Lasvm<T>::Params params(Shape shape) {
+    typename Lasvm<T>::Params p;
+    p.kernel = kernel(shape);
+    p.C = 5;
+    return p;
+}
+
+template <class T>
+void learns(bool sparse, std::size_t classes) {
+    const Stream<T> stream(90, 6, classes, sparse);
+    for (Shape shape : {Shape::linear, Shape::rbf, Shape::laplacian})
+        keeps_promises<Lasvm<T>>(params<T>(shape), stream, classes);
+
+    auto p = params<T>(Shape::rbf);
+    p.pool = 4;
+    for (const char* selection : {"gradient", "active", "autoactive"}) {
+        p.selection = selection;
+        keeps_promises<Lasvm<T>>(p, stream, classes);
+    }
+    p.selection = "random";
+    p.cache_bytes = 4096;
+    p.reprocess = -1;
+    keeps_promises<Lasvm<T>>(p, stream, classes);
+}
+
+template <class T>
+void stays_feasible(const Lasvm<T>& model) {
+    const Support<T> support = model.support();
+    const std::size_t n = support.ids.size();
+    for (std::size_t o = 0; o < model.outputs(); ++o) {
+        double sum = 0;
+        for (std::size_t j = 0; j < n; ++j) {
+            const double s = support.coef[o * n + j];
+            CHECK(std::abs(s) <= 5);
+            sum += s;
+        }
+        CHECK(std::abs(sum) < 1e-10);
+    }
+}
+
+// Later epochs find the optimum over the whole stream; unlearning finds it over the rest.
+template <class T>
+void finishes_and_unlearns(bool sparse, std::size_t classes) {
+    const Stream<T> stream(90, 6, classes, sparse);
+    Lasvm<T> model(params<T>(Shape::rbf));
+    model.grow(classes);
+    double dual = 0;
+    for (int epoch = 0; epoch < 5; ++epoch)
+        for (std::size_t i = 0; i < stream.size(); ++i) {
+            model.learn(stream[i], stream.label(i), 1.0, std::int64_t(i));
+            CHECK(model.objective() >= dual - 1e-9);
+            dual = model.objective();
+            stays_feasible(model);
+        }
+    model.finish();
+    CHECK(!model.capped());
+    CHECK(model.kkt_residual() < 1e-3);
+    const Memory once = saved(model);
+    model.finish();
+    CHECK(once == saved(model));
+
+    std::vector<std::int64_t> ids;
+    for (std::int64_t id = 0; id < 90; id += 3) ids.push_back(id);
+    model.unlearn(ids);
+    stays_feasible(model);
+    CHECK(model.kkt_residual() < 1e-3);
+    for (std::int64_t id : model.support().ids) CHECK(id % 3 != 0);
+    ids.clear();
+    for (std::int64_t id = 0; id < 90; ++id) ids.push_back(id);
+    model.unlearn(ids);
+    CHECK(model.held() == 0);
+    for (double f : scores(model, stream)) CHECK(f == 0);
+    learn(model, stream, 0, stream.size(), 16);
+    CHECK(model.n_support() > 0);
+}
+
+int main() {
+    for (bool sparse : {false, true})
+        for (std::size_t classes : {2u, 3u}) {
+            learns<float>(sparse, classes);
+            finishes_and_unlearns<float>(sparse, classes);
+            finishes_and_unlearns<double>(sparse, classes);
+        }
+    learns<double>(false, 2);
+}

@@ -1,0 +1,393 @@
+"""LASVC against scikit-learn's SVC, against its readable twin, and against its own promises."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from oracles import (
+    NASTY,
+    Stream,
+    blobs,
+    contradictory,
+    duplicates,
+    nasty_streams,
+    ncheckerboard,
+    one_class_first,
+    sorted_labels,
+    streams,
+)
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.svm import SVC
+
+from onlinesvm import LASVC
+from onlinesvm.reference import LASVM, Kernel
+
+Array = NDArray[np.float64]
+
+TIGHT: dict[str, Any] = {"tol": 1e-8, "dtype": "float64"}
+KERNELS = {"rbf": Kernel("rbf", gamma=2.0), "linear": Kernel("linear")}
+SIGNS = [-1.0, 1.0]
+
+
+def machine(kernel: str = "rbf", **params: Any) -> LASVC:
+    return LASVC(**{"kernel": kernel, "gamma": 2.0, "classes": SIGNS, **params})
+
+
+def signed(model: LASVC, n: int) -> Array:
+    """Coefficients s = y alpha by id, one row per output."""
+    s = np.zeros((len(model.dual_coef_), n))
+    s[:, model.support_] = model.dual_coef_
+    return s
+
+
+def check_feasible(model: LASVC, y: Array, C: Any) -> None:
+    s = signed(model, len(y))[0]
+    assert abs(s.sum()) <= 1e-10 * max(1.0, np.abs(s).max()), "sum s is not 0"
+    assert (y * s >= 0).all(), "a coefficient has the wrong sign"
+    assert (np.abs(s) <= np.broadcast_to(C, len(y))).all(), "a coefficient is above its bound"
+
+
+def dual(kernel: Kernel, stream: Stream, s: Array) -> float:
+    return float(stream.y @ s - s @ kernel(stream.X, stream.X) @ s / 2)
+
+
+def kkt(y: Array, s: Array, f: Array, C: float) -> float:
+    """Largest violation of the conditions of the SVM, over all examples."""
+    alpha, g = np.abs(s), 1 - y * f
+    v = np.where(alpha == 0, np.maximum(g, 0), np.where(alpha == C, np.maximum(-g, 0), np.abs(g)))
+    return float(v.max())
+
+
+# ---- the optimum ---------------------------------------------------------------------------------
+
+KINDS = [blobs, duplicates, contradictory, one_class_first, sorted_labels]
+
+
+@pytest.mark.parametrize("C", [0.1, 1.0, 50.0])
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_epochs_and_finish_give_the_svm(kind, kernel, C):
+    stream = kind(3, 40, d=2 if kernel == "rbf" else 5)
+    model = machine(kernel, C=C, epochs=20, **TIGHT).fit(stream.X, stream.y).finish()
+    check_feasible(model, stream.y, C)
+    s, f = signed(model, 40)[0], model.decision_function(stream.X)
+    assert kkt(stream.y, s, f, C) <= 1e-6, "not optimal over all examples"
+    exact = SVC(kernel=kernel, C=C, gamma=2.0, tol=1e-10).fit(stream.X, stream.y)
+    atol = 1e-5 * max(1.0, C)  # SVC is the looser one: under C = 50 its dual is the lower
+    np.testing.assert_allclose(f, exact.decision_function(stream.X), rtol=0, atol=atol)
+
+
+def test_several_classes_give_one_svm_each():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 4, 80)
+    X = rng.normal(size=(80, 2)) + 1.5 * np.array([[0, 0], [1, 1], [1, -1], [-1, 1]])[y]
+    model = LASVC(C=2.0, gamma=1.0, epochs=20, **TIGHT).fit(X, y).finish()
+    exact = OneVsRestClassifier(SVC(C=2.0, gamma=1.0, tol=1e-10)).fit(X, y)
+    np.testing.assert_allclose(model.decision_function(X), exact.decision_function(X), atol=1e-5)
+    assert model.intercept_.shape == (4,)
+
+
+def test_weight_two_is_two_copies():
+    stream = blobs(8, 40)
+    w = np.arange(40) % 3
+    weighted = machine(C=0.7, epochs=20, **TIGHT).fit(stream.X, stream.y, sample_weight=w)
+    X, y = np.repeat(stream.X, w, axis=0), np.repeat(stream.y, w)
+    copies = machine(C=0.7, epochs=20, **TIGHT).fit(X, y)
+    np.testing.assert_allclose(
+        weighted.finish().decision_function(stream.X),
+        copies.finish().decision_function(stream.X),
+        atol=1e-6,
+    )
+    check_feasible(weighted, stream.y, 0.7 * w)
+
+
+def test_one_pass_comes_close():
+    board, clean = ncheckerboard(1, 1500, flips=0.0)
+    model = LASVC(C=10.0, gamma=4.0, dtype="float64").fit(board.X, board.y)
+    exact = SVC(C=10.0, gamma=4.0).fit(board.X, board.y)
+    s = np.zeros(1500)
+    s[exact.support_] = exact.dual_coef_[0]
+    best = dual(Kernel("rbf", gamma=4.0), board, s)
+    assert model.objective() >= 0.89 * best
+    assert model.score(clean.X, clean.y) >= exact.score(clean.X, clean.y) - 0.01
+    assert model.finish().objective() <= best + 1e-6
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "kernel", "C", "f"),
+    [
+        ([1, -1], [1, -1], "linear", 10.0, lambda x: x),
+        ([0, 2], [1, -1], "linear", 10.0, lambda x: 1 - x),
+        ([-1, 0, 1, 3], [-1, 1, -1, 1], "linear", 1.0, lambda x: 0.5 * x - 0.5),
+        ([1, 1], [1, -1], "linear", 1.0, lambda x: 0 * x),
+    ],
+)
+def test_micro_cases(x, y, kernel, C, f):
+    X, labels = np.array(x, dtype=float)[:, None], np.array(y, dtype=float)
+    model = machine(kernel, C=C, epochs=20, **TIGHT).fit(X, labels).finish()
+    grid = np.linspace(-3, 3, 7)
+    np.testing.assert_allclose(model.decision_function(grid[:, None]), f(grid), atol=1e-6)
+
+
+def test_micro_case_without_a_free_support_vector():
+    X, y = np.array([[-1.0], [0.0], [1.0], [3.0]]), np.array([-1.0, 1.0, -1.0, 1.0])
+    model = machine(C=1.0, gamma=1.0, epochs=20, **TIGHT).fit(X, y).finish()
+    np.testing.assert_array_equal(signed(model, 4)[0], y)
+    assert model.intercept_[0] == pytest.approx(-0.165686, abs=1e-6)
+
+
+# ---- invariants ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+@pytest.mark.parametrize("stream", nasty_streams(40), ids=lambda stream: stream.name)
+def test_feasible_and_the_dual_never_falls(stream, kernel):
+    model, last = machine(kernel, C=3.0, dtype="float64"), 0.0
+    scale = max(1.0, float(np.abs(KERNELS[kernel](stream.X, stream.X)).max()))
+    for t in range(len(stream.y)):
+        model.partial_fit(stream.X[t : t + 1], stream.y[t : t + 1])
+        check_feasible(model, stream.y, 3.0)
+        now = dual(KERNELS[kernel], stream, signed(model, len(stream.y))[0])
+        assert now >= last - 1e-12 * scale * len(stream.y), f"example {t}: {last} fell to {now}"
+        assert model.objective() == pytest.approx(now, rel=1e-6, abs=1e-6)
+        last = now
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("kind", [blobs, *NASTY[:4]], ids=lambda kind: kind.__name__)
+def test_finish_is_optimal_over_what_is_held(kind, dtype):
+    stream = kind(5, 80)
+    model = machine(C=10.0, dtype=dtype).partial_fit(stream.X, stream.y).finish()
+    assert model.kkt_residual() <= 1e-3
+    before = model.dual_coef_
+    np.testing.assert_array_equal(model.finish().dual_coef_, before)
+
+
+@settings(max_examples=60)
+@given(streams(max_size=20), st.sampled_from([0.3, 1.0, 20.0]), st.sampled_from(["rbf", "linear"]))
+def test_any_stream(stream, C, kernel):
+    model = machine(kernel, C=C, **TIGHT).partial_fit(stream.X, stream.y)
+    check_feasible(model, stream.y, C)
+    assert model.finish().kkt_residual() <= 1e-6
+    check_feasible(model, stream.y, C)
+
+
+def test_one_class_alone_is_that_class_and_costs_nothing():
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    for label in SIGNS:
+        model = machine().partial_fit(X, np.full(300, label))
+        assert (model.decision_function(X) == label).all()
+        assert model._core.held == 5
+
+
+def test_memory_is_the_expansion():
+    stream = blobs(9, 400, noise=0.02)
+    model = machine(C=1.0).partial_fit(stream.X, stream.y)
+    assert model._core.held <= len(model.support_) + 20 < 300
+
+
+# ---- the twin ------------------------------------------------------------------------------------
+
+
+class EitherTwin(LASVM):
+    """The twin with a say in ties: a step makes the gradients of its pair equal, so who of the two
+    is the next extreme is up to rounding."""
+
+    ties: Iterator[int] = iter(())
+
+    def _up(self) -> int:
+        return self._one_of(np.where(self.s < self.hi, self.g, -np.inf))
+
+    def _down(self) -> int:
+        return self._one_of(np.where(self.s > self.lo, -self.g, -np.inf))
+
+    def _one_of(self, g: Array) -> int:
+        best = np.flatnonzero(g >= g.max() - 1e-9)
+        return int(best[next(self.ties, 0) % len(best)] if len(best) > 1 else best[0])
+
+    def close_to(self, model: LASVC, X: Array) -> bool:
+        held = np.array_equal(np.sort(model._core.state()["rows.ids"]), np.sort(self.ids))
+        return held and np.allclose(model.decision_function(X), self.score(X), rtol=0, atol=1e-8)
+
+    def outcomes(self, x: Array, y: float) -> Iterator[EitherTwin]:
+        """What may be after this example, for every way to break ties."""
+        for ways in itertools.product(range(3), repeat=4):
+            twin = copy.deepcopy(self)
+            twin.ties = iter(ways)
+            twin.learn(x, y)
+            yield twin
+
+
+@pytest.mark.parametrize("reprocess", [0, 1, 2])
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+@pytest.mark.parametrize("kind", [blobs, one_class_first, sorted_labels], ids=lambda k: k.__name__)
+def test_equals_its_twin_after_every_example(kind, kernel, reprocess):
+    stream = kind(21, 60, d=3)
+    model = machine(kernel, C=2.0, reprocess=reprocess, **TIGHT)
+    twin = EitherTwin(KERNELS[kernel], C=2.0, reprocess=reprocess, tau=1e-8)
+    for t, (x, y) in enumerate(zip(stream.X, stream.y, strict=True)):
+        model.learn_one(x, y)
+        outcomes = twin.outcomes(x, y)
+        twin = next((one for one in outcomes if one.close_to(model, stream.X)), twin)
+        assert twin.close_to(model, stream.X), f"{stream}, example {t}"
+        assert model.objective() == pytest.approx(twin.dual(), abs=1e-8)
+        assert model.intercept_[0] == pytest.approx(twin.b, abs=1e-8)
+    model.finish()
+    twin.finish()
+    np.testing.assert_allclose(model.decision_function(stream.X), twin.score(stream.X), atol=1e-6)
+    gone = np.sort(twin.ids)[::3]
+    model.unlearn(gone)
+    twin.unlearn(*gone)
+    np.testing.assert_allclose(model.decision_function(stream.X), twin.score(stream.X), atol=1e-6)
+
+
+def test_epochs_equal_the_twin_learning_again():
+    stream = blobs(2, 50)
+    model = machine(C=5.0, epochs=10, **TIGHT).fit(stream.X, stream.y)
+    twin = LASVM(KERNELS["rbf"], C=5.0, tau=1e-8)
+    for _ in range(10):
+        for i, (x, y) in enumerate(zip(stream.X, stream.y, strict=True)):
+            twin.learn(x, y, id=i)
+    twin.finish()
+    f = model.finish().decision_function(stream.X)
+    np.testing.assert_allclose(f, twin.score(stream.X), atol=1e-6)
+    assert model.n_seen_ == 50, "an epoch is no new example"
+    assert model.partial_fit(stream.X, stream.y).n_seen_ == 100
+
+
+@pytest.mark.parametrize(
+    ("name", "params"),
+    [
+        ("laplacian", {"gamma": 0.7}),
+        ("chi2", {"gamma": 0.7}),
+        ("poly", {"gamma": 0.5, "coef0": 1.0, "degree": 2}),
+    ],
+)
+def test_equals_its_twin_under_every_kernel(name, params):
+    stream = blobs(5, 60)
+    X = np.abs(stream.X)
+    model = LASVC(kernel=name, epochs=10, **params, **TIGHT).fit(X, stream.y).finish()
+    twin = LASVM(Kernel(name, **params), tau=1e-8)
+    for i in np.tile(np.arange(60), 10):
+        twin.learn(X[i], stream.y[i], id=int(i))
+    twin.finish()
+    np.testing.assert_allclose(model.decision_function(X), twin.score(X), atol=1e-5)
+
+
+def test_sparse_rows_give_the_same_machine():
+    stream = blobs(7, 80, d=6)
+    X = np.where(np.abs(stream.X) < 0.7, 0.0, stream.X)
+    dense = machine(C=3.0, epochs=10, **TIGHT).fit(X, stream.y).finish()
+    sparse = machine(C=3.0, epochs=10, **TIGHT).fit(sp.csr_array(X), stream.y).finish()
+    np.testing.assert_allclose(
+        sparse.decision_function(sp.csr_array(X)), dense.decision_function(X), atol=1e-6
+    )
+
+
+# ---- unlearning ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_unlearning_gives_the_svm_of_the_rest_held(kind, kernel):
+    stream = kind(4, 40, d=2 if kernel == "rbf" else 5)
+    model = machine(kernel, C=3.0, epochs=20, **TIGHT).fit(stream.X, stream.y)
+    gone = [0, 3, 4, 5, 17, 22, 31]
+    model.unlearn(gone)
+    assert not np.isin(gone, model.support_).any()
+    assert model.kkt_residual() <= 1e-6
+    check_feasible(model, stream.y, 3.0)
+    kept = np.sort(model._core.state()["rows.ids"])
+    exact = SVC(kernel=kernel, C=3.0, gamma=2.0, tol=1e-10).fit(stream.X[kept], stream.y[kept])
+    np.testing.assert_allclose(
+        model.decision_function(stream.X), exact.decision_function(stream.X), atol=5e-5
+    )
+
+
+def test_learning_goes_on_after_unlearning_a_class():
+    stream = blobs(6, 60)
+    model = machine(C=2.0).partial_fit(stream.X, stream.y)
+    model.unlearn(np.flatnonzero(stream.y > 0))
+    assert (model.decision_function(stream.X) == -1).all()
+    model.partial_fit(stream.X, stream.y)
+    assert model.score(stream.X, stream.y) > 0.7
+
+
+# ---- selection -----------------------------------------------------------------------------------
+
+
+def test_autoactive_saves_labels_and_little_else():
+    board, clean = ncheckerboard(2, 1500, flips=0.0)
+    every = LASVC(C=10.0, gamma=4.0).fit(board.X, board.y)
+    picky = LASVC(C=10.0, gamma=4.0, selection="autoactive").fit(board.X, board.y)
+    assert every.labels_used_ == 1500
+    assert picky.labels_used_ < 1200
+    assert picky.score(clean.X, clean.y) > every.score(clean.X, clean.y) - 0.03
+
+
+def test_autoactive_asks_by_the_rule():
+    stream = blobs(2, 80, noise=0.0)
+    model = machine(C=2.0, selection="autoactive", dtype="float64")
+    for t, (x, y) in enumerate(zip(stream.X, stream.y, strict=True)):
+        used = model.labels_used_ if t else 0
+        sure = t > 0 and abs(model.decide_one(x)) > 4  # beyond 1 + delta / 2, which is at most 4
+        model.learn_one(x, y)
+        assert not sure or model.labels_used_ == used
+
+
+@pytest.mark.parametrize("selection", ["active", "gradient"])
+def test_a_pool_gives_one_example(selection):
+    stream = blobs(2, 103)
+    model = machine(selection=selection, pool=10).partial_fit(stream.X, stream.y)
+    assert model.labels_used_ == 10
+    one = machine(selection=selection, pool=1).partial_fit(stream.X, stream.y)
+    every = machine().partial_fit(stream.X, stream.y)
+    np.testing.assert_array_equal(one.dual_coef_, every.dual_coef_)
+
+
+def test_gradient_takes_the_worst_of_the_pool():
+    stream = blobs(3, 60)
+    model = machine(selection="gradient", pool=5, dtype="float64")
+    model.partial_fit(stream.X[:20], stream.y[:20])
+    before = set(model.support_.tolist())
+    z = stream.y[20:25] * model.decision_function(stream.X[20:25])
+    model.partial_fit(stream.X[20:25], stream.y[20:25])
+    assert set(model.support_.tolist()) - before <= {20 + int(np.argmin(z))}
+
+
+# ---- parameters ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"reprocess": "often"},
+        {"reprocess": -1},
+        {"selection": "best"},
+        {"pool": 0},
+        {"seed_per_class": 0},
+        {"epochs": 0},
+        {"tol": 0.0},
+    ],
+    ids=str,
+)
+def test_bad_parameters_are_named(wrong):
+    stream = blobs(0, 10)
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        machine(**wrong).partial_fit(stream.X, stream.y)
+
+
+def test_auto_reprocess_keeps_violations_small():
+    stream = blobs(1, 300)
+    auto = machine(C=100.0, reprocess="auto", dtype="float64").partial_fit(stream.X, stream.y)
+    once = machine(C=100.0, dtype="float64").partial_fit(stream.X, stream.y)
+    assert auto.kkt_residual() <= max(0.51, once.kkt_residual())
