@@ -15,7 +15,10 @@ namespace onlinesvm {
 template <class T>
 void score(const Store<T>& store, std::size_t n, std::span<const double* const> coefficients,
            std::span<const Row<T>> xs, double* out) {
-    constexpr std::size_t kSlots = 1024, kQueries = 16;  // the tile's kernel values stay in cache
+    // A run of slots that stays in the L2 cache while every query passes it.
+    constexpr std::size_t kQueries = 16, kBytes = std::size_t(3) << 18;
+    const std::size_t run_length =
+        std::clamp<std::size_t>(kBytes / (sizeof(T) * (store.width() + 1)) / 64 * 64, 64, 1024);
     const std::size_t outputs = coefficients.size();
     std::fill(out, out + xs.size() * outputs, 0.0);
     if (n == 0 || xs.empty()) return;
@@ -26,19 +29,19 @@ void score(const Store<T>& store, std::size_t n, std::span<const double* const> 
     std::iota(order.begin(), order.end(), 0);
     const auto wild = std::stable_partition(
         order.begin(), order.end(), [&](std::size_t i) { return tame && store.tame(xs[i]); });
-    Aligned<T> values(kQueries * (kSlots + 64));
+    Aligned<T> values(kQueries * (run_length + 64));
     std::vector<Row<T>> rows;
     std::vector<T*> target;
     const auto run = [&](auto begin, auto end, bool from_dots) {
-        for (Slot first = 0; first < n; first += kSlots) {
-            const Slot last = std::min(n, first + kSlots);
+        for (Slot first = 0; first < n; first += run_length) {
+            const Slot last = std::min(n, first + run_length);
             for (auto at = begin; at < end; at += std::min<std::ptrdiff_t>(kQueries, end - at)) {
                 const std::size_t q = std::size_t(std::min<std::ptrdiff_t>(kQueries, end - at));
                 rows.clear();
                 target.clear();
                 for (std::size_t i = 0; i < q; ++i) {
                     rows.push_back(xs[at[std::ptrdiff_t(i)]]);
-                    target.push_back(values.data() + i * (kSlots + 64) - first);
+                    target.push_back(values.data() + i * (run_length + 64) - first);
                 }
                 store.rows(rows, first, last, target.data(), from_dots);
                 for (std::size_t i = 0; i < q; ++i)
