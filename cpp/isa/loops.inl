@@ -130,36 +130,33 @@ inline Vec<T> finish_vec(const Shape<T>& k, Vec<T> sum) {
     }
 }
 
-// Q queries (packed feature by feature) against P neighbouring registers of the store, from part
-// `at` on. Every pair is one lane that adds its features in order, so its bits do not depend on the
-// tile.
+// Q queries against P neighbouring registers of the store, from part `at` on. Every pair is one lane
+// that adds its features in order, so its bits do not depend on the tile.
 template <Form F, class T, size_t Q, size_t P>
 inline void tile(const Shape<T>& k, const T* blocks, const T* norms, size_t d, size_t at,
-                 const T* packed, const T* query_norms, T* const* out) {
+                 const T* const* queries, const T* query_norms, T* const* out) {
     constexpr size_t kParts = 64 / kRegister;  // registers in a line
     Vec<T> acc[Q][P] = {};
-    const T* x[P];
+    const T *x[P], *q[Q];
     for (size_t p = 0; p < P; ++p)
         x[p] = blocks + (at + p) / kParts * d * L<T> + (at + p) % kParts * N<T>;
+    for (size_t i = 0; i < Q; ++i) q[i] = queries[i];
     for (size_t f = 0; f < d; ++f) {
         Vec<T> column[P];
         for (size_t p = 0; p < P; ++p) column[p] = load(x[p] + f * L<T>);
-        for (size_t q = 0; q < Q; ++q) {
-            const T value = packed[f * Q + q];
-            for (size_t p = 0; p < P; ++p) acc[q][p] = add_feature<F>(acc[q][p], column[p], value);
+        for (size_t i = 0; i < Q; ++i) {
+            const T value = q[i][f];
+            for (size_t p = 0; p < P; ++p) acc[i][p] = add_feature<F>(acc[i][p], column[p], value);
         }
     }
-    for (size_t q = 0; q < Q; ++q)
+    for (size_t i = 0; i < Q; ++i)
         for (size_t p = 0; p < P; ++p) {
-            Vec<T> sum = acc[q][p];
+            Vec<T> sum = acc[i][p];
             if constexpr (F == Form::rbf_dot)
-                sum = (load(norms + (at + p) * N<T>) + query_norms[q]) - (sum + sum);
-            store(out[q] + (at + p) * N<T>, finish_vec<F>(k, sum));
+                sum = (load(norms + (at + p) * N<T>) + query_norms[i]) - (sum + sum);
+            store(out[i] + (at + p) * N<T>, finish_vec<F>(k, sum));
         }
 }
-
-inline constexpr size_t kPack =
-    8192;  // packed values kept on the stack: 8 queries of 1024 features
 
 template <Form F, class T>
 void rows_of(const Shape<T>& k, const T* blocks, const T* norms, size_t d, size_t first,
@@ -168,27 +165,22 @@ void rows_of(const Shape<T>& k, const T* blocks, const T* norms, size_t d, size_
     constexpr size_t Q = kTileQueries, P = kTileParts, R = kRowParts;
     first *= 64 / kRegister;
     last *= 64 / kRegister;
-    T nothing[Q] = {};
+    const T nothing[Q] = {};
     size_t q = 0;
-    if (d * Q <= kPack) {
-        T packed[kPack];
-        for (; q + Q <= n_queries; q += Q) {
-            for (size_t f = 0; f < d; ++f)
-                for (size_t i = 0; i < Q; ++i) packed[f * Q + i] = queries[q + i][f];
-            const T* qn = query_norms ? query_norms + q : nothing;
-            size_t p = first;
-            for (; p + P <= last; p += P)
-                tile<F, T, Q, P>(k, blocks, norms, d, p, packed, qn, out + q);
-            for (; p < last; ++p) tile<F, T, Q, 1>(k, blocks, norms, d, p, packed, qn, out + q);
-        }
+    for (; q + Q <= n_queries; q += Q) {
+        const T* qn = query_norms ? query_norms + q : nothing;
+        size_t p = first;
+        for (; p + P <= last; p += P)
+            tile<F, T, Q, P>(k, blocks, norms, d, p, queries + q, qn, out + q);
+        for (; p < last; ++p) tile<F, T, Q, 1>(k, blocks, norms, d, p, queries + q, qn, out + q);
     }
     for (; q < n_queries;
          ++q) {  // one query: several blocks are several streams, which the memory likes
         const T* qn = query_norms ? query_norms + q : nothing;
         size_t p = first;
         for (; p + R <= last; p += R)
-            tile<F, T, 1, R>(k, blocks, norms, d, p, queries[q], qn, out + q);
-        for (; p < last; ++p) tile<F, T, 1, 1>(k, blocks, norms, d, p, queries[q], qn, out + q);
+            tile<F, T, 1, R>(k, blocks, norms, d, p, queries + q, qn, out + q);
+        for (; p < last; ++p) tile<F, T, 1, 1>(k, blocks, norms, d, p, queries + q, qn, out + q);
     }
 }
 

@@ -16,7 +16,7 @@ template <class T>
 void score(const Store<T>& store, std::size_t n, std::span<const double* const> coefficients,
            std::span<const Row<T>> xs, double* out) {
     // A run of slots that stays in the L2 cache while every query passes it.
-    constexpr std::size_t kQueries = 16, kBytes = std::size_t(3) << 18;
+    constexpr std::size_t kQueries = 16, kBytes = std::size_t(1) << 20;
     const std::size_t run_length =
         std::clamp<std::size_t>(kBytes / (sizeof(T) * (store.width() + 1)) / 64 * 64, 64, 1024);
     const std::size_t outputs = coefficients.size();
