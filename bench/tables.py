@@ -88,7 +88,7 @@ def summary() -> str:
         )
     verdict = {True: "holds", False: "**missed**"}
     bars = [
-        [bar["claim"], figure(bar["value"]), bar["bound"], verdict[bar["holds"]]]
+        [f"{path.stem}: {bar['claim']}", figure(bar["value"]), bar["bound"], verdict[bar["holds"]]]
         for path in sorted(RESULTS.glob("*.json"))
         for bar in json.loads(path.read_text())["bars"]
     ]
