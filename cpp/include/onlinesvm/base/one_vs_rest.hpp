@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -51,6 +52,20 @@ class OneVsRest {
     bool capped() const {
         return std::any_of(machines_.begin(), machines_.end(),
                            [](const auto& m) { return m->capped(); });
+    }
+    // Largest violation of the KKT conditions, from f computed afresh; a bound of 0 takes no part.
+    double kkt_residual() const {
+        double worst = 0;
+        const std::vector<double> f = scores_of_held();
+        for (std::size_t c = 0; c < machines_.size(); ++c)
+            for (Slot j = 0; j < rows_->size(); ++j) {
+                const Machine& m = *machines_[c];
+                const double alpha = std::abs(m.coefficient(j)), upper = m.upper(j);
+                const double g = 1 - m.label(j) * f[j * machines_.size() + c];
+                if (upper == 0) continue;
+                worst = std::max(worst, alpha == 0 ? g : alpha == upper ? -g : std::abs(g));
+            }
+        return worst;
     }
     std::size_t nbytes() const {
         std::size_t n = rows_->nbytes();

@@ -92,19 +92,6 @@ class Lasvm : public OneVsRest<T, Pair<T>> {
         });
     }
 
-    // Largest violation of the KKT conditions among the examples held, from f computed afresh.
-    double kkt_residual() const {
-        double worst = 0;
-        const std::vector<double> f = this->scores_of_held();
-        for (std::size_t c = 0; c < machines_.size(); ++c)
-            for (Slot j = 0; j < rows_->size(); ++j) {
-                const Pair<T>& m = *machines_[c];
-                const double alpha = std::abs(m.coefficient(j)), upper = m.upper(j);
-                const double g = 1 - m.label(j) * f[j * machines_.size() + c];
-                worst = std::max(worst, alpha == 0 ? g : alpha == upper ? -g : std::abs(g));
-            }
-        return worst;
-    }
     // The dual, which every step raises.
     double objective() const {
         double total = 0;

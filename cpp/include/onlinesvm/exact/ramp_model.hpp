@@ -71,21 +71,6 @@ class RampModel : public OneVsRest<T, Box<T>> {
         });
     }
 
-    // Largest violation of the KKT conditions on V, from f computed afresh.
-    double kkt_residual() const {
-        double worst = 0;
-        const std::vector<double> f = scores_of_held();
-        for (std::size_t c = 0; c < machines_.size(); ++c)
-            for (Slot j = 0; j < rows_->size(); ++j) {
-                const Box<T>& box = *machines_[c];
-                const double alpha = std::abs(box.coefficient(j)), upper = box.upper(j);
-                const double g = 1 - box.label(j) * f[j * machines_.size() + c];
-                if (upper == 0) continue;
-                worst = std::max(worst, alpha == 0 ? g : alpha == upper ? -g : std::abs(g));
-            }
-        return worst;
-    }
-
     // P(w) of eq. 7 over the examples held, summed over outputs.
     double objective() const {
         double total = 0;
