@@ -7,6 +7,7 @@
 #   make format      put Python and C++ into the house style
 #   make stubs       write src/onlinesvm/_core.pyi from the compiled core
 #   make bench       speed against peers, in one process
+#   make reproduce   a paper's tables and figures again: make reproduce ARGS=stream
 #   make docs        the documentation as a site under build/docs
 #   make clean       forget everything that was built
 #
@@ -24,7 +25,7 @@ cpp     = $(wildcard cpp/*/*.[ch]pp cpp/*/*.inl cpp/include/onlinesvm/*/*.hpp)
 
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
-.PHONY: build demo test test-python test-cpp lint format stubs bench docs clean
+.PHONY: build demo test test-python test-cpp lint format stubs bench reproduce docs clean
 
 # --- environment ---------------------------------------------------------------------------------
 
@@ -96,6 +97,9 @@ stubs: build
 
 bench: build .venv/.bench-extra
 	$(python) -m bench $(ARGS)
+
+reproduce: build .venv/.bench-extra
+	$(python) -m reproduce $(ARGS)
 
 docs: build .venv/.docs-extra
 	NO_MKDOCS_2_WARNING=1 $(bin)/mkdocs build --strict --site-dir build/docs $(ARGS)
