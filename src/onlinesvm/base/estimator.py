@@ -12,7 +12,7 @@ import time
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -64,6 +64,9 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
 
     _stem: ClassVar[str]
     _measure: ClassVar[str]  # what the progress bar counts
+    # What cutting a stream otherwise gives: the same bits or, where every call is solved as a
+    # whole, the same solution within tol.
+    _any_cut_gives: ClassVar[Literal["bits", "solution"]] = "bits"
 
     # learn_one may hand a row straight to the core: whether, and of which width (-1: never).
     _short: bool = False
