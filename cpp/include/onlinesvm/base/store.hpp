@@ -78,9 +78,14 @@ class DenseStore {
             shape.form = isa::Form::rbf_dot;
             for (const T* q : queries) norms.push_back(squared_norm(q, width_));
         }
-        isa::table<T>().rows(shape, blocks_.data(), norms_.data(), width_, first / L,
-                             (last + L - 1) / L, queries.data(),
-                             norms.empty() ? nullptr : norms.data(), queries.size(), out);
+        // A run of blocks stays in the L2 cache while every query passes it.
+        const std::size_t run =
+            std::max<std::size_t>(kRunBytes / (sizeof(T) * L * (width_ + 1)) / 4, 1) * 4;
+        const std::size_t end = (last + L - 1) / L;
+        for (std::size_t b = first / L; b < end; b += run)
+            isa::table<T>().rows(shape, blocks_.data(), norms_.data(), width_, b,
+                                 std::min(b + run, end), queries.data(),
+                                 norms.empty() ? nullptr : norms.data(), queries.size(), out);
     }
 
     static T squared_norm(const T* x, std::size_t n) {
@@ -90,6 +95,8 @@ class DenseStore {
     }
 
   private:
+    static constexpr std::size_t kRunBytes = std::size_t(1) << 20;
+
     T& at(Slot slot, std::size_t f) { return blocks_[(slot / L * width_ + f) * L + slot % L]; }
     const T& at(Slot slot, std::size_t f) const {
         return blocks_[(slot / L * width_ + f) * L + slot % L];

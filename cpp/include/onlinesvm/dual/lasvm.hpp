@@ -110,6 +110,11 @@ class Lasvm : public OneVsRest<T, Pair<T>> {
         Base::state(a);
         a("query", query_);
         a("labels_used", labels_used_);
+        if constexpr (A::loading) {
+            idlers_.clear();
+            for (Slot j = 0; j < rows_->size(); ++j)
+                if (!this->supports(j)) idlers_.push_back(rows_->id(j));
+        }
     }
 
   private:
@@ -142,6 +147,7 @@ class Lasvm : public OneVsRest<T, Pair<T>> {
             machines_[c]->learn(k, sign(c, label), notes_->cost[k], f_[c]);
             machines_[c]->process(k);
         }
+        idlers_.push_back(id);
         return true;
     }
     // REPROCESS, first half: the pairs that violate most step.
@@ -154,9 +160,21 @@ class Lasvm : public OneVsRest<T, Pair<T>> {
     }
     // REPROCESS, second half: who can help nobody leaves.
     bool prune() {
+        for (auto& m : machines_)
+            for (std::int64_t id : m->retired()) idlers_.push_back(id);
+        std::vector<Slot> idle;
+        for (std::int64_t id : idlers_)
+            if (rows_->holds(id) && !this->supports(rows_->slot(id)))
+                idle.push_back(rows_->slot(id));
+        std::sort(idle.rbegin(), idle.rend());  // last first: a removal moves the last slot only
+        idle.erase(std::unique(idle.begin(), idle.end()), idle.end());
+        idlers_.clear();
         const std::size_t before = rows_->size();
-        for (Slot j = before; j-- > 0;)
-            if (dispensable(j)) rows_->remove(j);
+        for (Slot j : idle)
+            if (dispensable(j))
+                rows_->remove(j);
+            else
+                idlers_.push_back(rows_->id(j));
         if (rows_->size() == before) return false;
         for (auto& m : machines_) m->look();
         return true;
@@ -197,7 +215,8 @@ class Lasvm : public OneVsRest<T, Pair<T>> {
     Params params_;
     Query<T> query_;
     std::int64_t labels_used_ = 0;
-    std::vector<double> f_;  // of the example being learned, per output
+    std::vector<double> f_;             // of the example being learned, per output
+    std::vector<std::int64_t> idlers_;  // held without supporting anything: who may leave
 };
 
 }  // namespace onlinesvm

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "onlinesvm/base/aligned.hpp"
@@ -66,6 +67,9 @@ class Pair final : public Follower {
     const double* coefficients() const { return s_.data(); }
     double f(const T* row) const { return isa::table<T>().dot(row, s_.data(), rows_.active()); }
     bool capped() const { return capped_; }
+
+    // Ids of members whose coefficient has become 0 since the last call.
+    std::vector<std::int64_t> retired() { return std::exchange(retired_, {}); }
 
     double delta() const { return complete() ? ends_.high - ends_.low : 0; }
     // With one class alone, that class; with nobody, 0.
@@ -230,6 +234,8 @@ class Pair final : public Follower {
     void move(Slot i, Slot j, double lambda) {
         set(i, snapped(i, s_[i] + lambda));
         set(j, snapped(j, s_[j] - lambda));
+        for (Slot k : {i, j})
+            if (s_[k] == 0) retired_.push_back(rows_.id(k));
         const std::array<Slot, 2> slots = {i, j};
         std::array<const T*, 2> rows;
         rows_.rows(slots, s_.size(), rows.data());
@@ -251,6 +257,7 @@ class Pair final : public Follower {
     Aligned<double> fall_, rise_;  // lo - s <= 0, hi - s >= 0
     isa::Ends ends_;
     bool capped_ = false;
+    std::vector<std::int64_t> retired_;
 };
 
 }  // namespace onlinesvm
