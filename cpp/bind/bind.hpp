@@ -13,6 +13,7 @@
 // rebuilds what derives from it; `expect` hears of the coming rows.
 #pragma once
 
+#include <atomic>
 #include <mutex>
 #include <shared_mutex>
 #include <utility>
@@ -20,6 +21,7 @@
 #include "arrays.hpp"
 #include "named.hpp"
 #include "onlinesvm/base/support.hpp"
+#include "onlinesvm/base/threads.hpp"
 #include "params.hpp"
 #include "state.hpp"
 
@@ -147,6 +149,8 @@ class Shared {
         width = std::max(width, columns);
     }
 
+    std::atomic<std::size_t> threads{1};  // that a call may use; the results are the same bits
+
     const UserKernel* user_kernel() const {
         if constexpr (requires { params.kernel.function; })
             return params.kernel.function.template target<UserKernel>();
@@ -215,6 +219,7 @@ class Shared {
             const auto block = rows.block(begin, std::min(learn_block, n - begin));
             const std::unique_lock lock(mutex);
             settle(block.front());
+            if constexpr (requires { algo.use_threads(1); }) algo.use_threads(threads);
             const LookAhead ahead(algo, block);
             for (std::size_t i = 0; i < block.size(); ++i)
                 algo.learn(block[i], targets[begin + i], weights[begin + i], names[begin + i]);
@@ -223,7 +228,7 @@ class Shared {
 
     // All rows of one call are scored by one and the same state of the model.
     template <class Rows>
-    Array<double, 2> score_many(Rows rows) const {
+    Array<double, 2> score_many(const Rows& rows) const {
         const std::size_t n = rows.size();
         std::vector<double> out;
         std::size_t outputs = 0;
@@ -232,17 +237,22 @@ class Shared {
             const std::shared_lock lock(mutex);
             outputs = algo.outputs();
             out.resize(n * outputs);
-            for (std::size_t begin = 0; begin < n; begin += score_block) {
-                const auto block = rows.block(begin, std::min(score_block, n - begin));
-                double* at = out.data() + begin * outputs;
-                demand_fit(block.front());
-                if constexpr (requires { algo.score_many(block, at); })
-                    algo.score_many(block, at);
-                else
-                    for (const Row<T>& row : block) algo.score(row, at), at += outputs;
-            }
+            share_out(threads, n, score_block, [&](std::size_t first, std::size_t last) {
+                score_part(rows, first, last, out.data() + first * outputs);
+            });
         }
         return to_numpy(std::move(out), {n, outputs});
+    }
+    template <class Rows>
+    void score_part(Rows rows, std::size_t first, std::size_t last, double* at) const {
+        for (std::size_t begin = first; begin < last; begin += score_block) {
+            const auto block = rows.block(begin, std::min(score_block, last - begin));
+            demand_fit(block.front());
+            if constexpr (requires { algo.score_many(block, at); })
+                algo.score_many(block, at), at += block.size() * algo.outputs();
+            else
+                for (const Row<T>& row : block) algo.score(row, at), at += algo.outputs();
+        }
     }
 
     Scores score(Row<T> row) const {
@@ -364,6 +374,9 @@ void bind_as(nb::module_& m, const std::string& name) {
                 self.write([&](Algo& algo) { algo.grow(classes); });
             },
             "classes"_a)
+        .def_prop_rw(
+            "threads", [](const Model& self) { return self.threads.load(); },
+            [](Model& self, std::size_t n) { self.threads = n; })
         .def_prop_ro("outputs", reading([](const Algo& algo) { return algo.outputs(); }))
         .def_prop_ro("nbytes", reading([](const Algo& algo) { return algo.nbytes(); }));
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import os
 from collections.abc import Collection
 from typing import Any
 
@@ -54,3 +55,12 @@ def flag(name: str, value: Any) -> bool:
     if not isinstance(value, bool):
         raise ValueError(f"{name} must be True or False, got {value!r}")
     return value
+
+
+def threads(n_jobs: Any) -> int:
+    """How many threads ``n_jobs`` means: None is 1, -1 all processors, -2 all but one."""
+    if n_jobs is None:
+        return 1
+    if not isinstance(n_jobs, numbers.Integral) or isinstance(n_jobs, bool) or n_jobs == 0:
+        raise ValueError(f"n_jobs must be None, a positive number of threads or -1, got {n_jobs!r}")
+    return max(1, (os.cpu_count() or 1) + 1 + int(n_jobs)) if n_jobs < 0 else int(n_jobs)

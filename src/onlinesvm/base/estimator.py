@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from onlinesvm import _core
 
-from ..params import word
+from ..params import threads, word
 from .labels import NO_LABELS, Labels
 from .persistence import Persistent
 from .progress import LiveBar, Progress, Silence
@@ -91,6 +91,7 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
         bits = {"float32": "32", "float64": "64"}
         name = self._stem + bits[word("dtype", self.dtype, bits)]
         core = getattr(_core, name)(settings)
+        threads(getattr(self, "n_jobs", None))
         for stale in ("feature_names_in_", "_vocabulary", "_next_id", "_id_gap"):
             self.__dict__.pop(stale, None)
         self._core_name, self._core_settings = name, settings
@@ -111,6 +112,7 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
 
     def _learn(self, batch: Batch) -> None:
         """Learn a batch in row order, slab by slab; a signal between two slabs does no harm."""
+        self._use_threads()
         with self._progress(len(batch.rows)) as progress:
             first = _SLAB_ROWS_WATCHED if progress.watching else _SLAB_ROWS
             for start, stop in _slabs(len(batch.rows), sorted(batch.arrivals), first):
@@ -174,7 +176,13 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
         """Scores of shape (n, outputs); changes nothing."""
         check_is_fitted(self)
         rows, _ = self._read_rows(X, fresh=False, learning=False)
+        self._use_threads()
         return rows.score(self._core)
+
+    def _use_threads(self) -> None:
+        """As many as ``n_jobs`` says, where a class has it; the results are the same bits."""
+        if hasattr(self, "n_jobs"):
+            self._core.threads = threads(self.n_jobs)
 
     def _scores_one(self, x: Any) -> tuple[float, ...]:
         """Scores of one example, by as short a way as its type allows."""

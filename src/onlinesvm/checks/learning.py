@@ -45,6 +45,16 @@ def check_fit_is_partial_fit(estimator: Any) -> None:
 
 
 @promise(anyone)
+def check_threads_give_the_same_bits(estimator: Any) -> None:
+    if not hasattr(estimator, "n_jobs"):
+        return
+    stream, model = stream_for(estimator), comparable(estimator)
+    one, four = (learned(clone(model).set_params(n_jobs=n), stream) for n in (None, 4))
+    many = np.tile(stream.X, (12, 1))  # enough for every thread to have a share
+    assert np.array_equal(scores(one, many), scores(four, many)), "n_jobs changes the scores"
+
+
+@promise(anyone)
 def check_fit_forgets(estimator: Any) -> None:
     first, second = stream_for(estimator, seed=1), stream_for(estimator, seed=2)
     fresh = clone(estimator).fit(second.X, second.y)

@@ -45,6 +45,7 @@ _BAD_PARAMETERS: dict[str, list[Any]] = {
     "learning_rate": ["fast", 0.1],
     "loss": ["bent", 3],
     "max_outer": [0],
+    "n_jobs": [0, 1.5, "x"],
     "nu": [0.0, 1.0, "x"],
     "project": [1, "yes"],
     "quantile": [0.0, 1.0, "x"],

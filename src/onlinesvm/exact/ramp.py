@@ -63,6 +63,9 @@ class RampSVC(OnlineClassifier):
         Type of the stored examples and kernel values; the solution is float64 throughout.
     cache_bytes : int, default=256 MiB
         Memory for kernel rows, on top of the examples. It affects speed only.
+    n_jobs : int, default=None
+        Threads for predicting and for kernel rows of examples to come; None is one, -1 all
+        processors. The results are the same bits.
     verbose : bool, default=False
         Show a live bar when learning takes long.
 
@@ -117,6 +120,7 @@ class RampSVC(OnlineClassifier):
         classes: Sequence[Any] | Literal["open"] | None = None,
         dtype: Literal["float32", "float64"] = "float32",
         cache_bytes: int = 256 << 20,
+        n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
         self.C = C
@@ -134,6 +138,7 @@ class RampSVC(OnlineClassifier):
         self.classes = classes
         self.dtype = dtype
         self.cache_bytes = cache_bytes
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
     def _core_params(self, n_features: int) -> dict[str, Any]:

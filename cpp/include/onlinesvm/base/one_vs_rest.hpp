@@ -36,6 +36,8 @@ class OneVsRest {
     bool holds(std::int64_t id) const { return rows_->holds(id); }
     std::size_t held() const { return rows_->size(); }
 
+    void use_threads(std::size_t n) { rows_->use_threads(n); }
+
     void score(Row<T> x, double* out) const { score_many(std::span(&x, 1), out); }
     void score_many(std::span<const Row<T>> xs, double* out) const {
         onlinesvm::score(rows_->store(), rows_->active(), coefficients(), xs, out);

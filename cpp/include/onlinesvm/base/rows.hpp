@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "onlinesvm/base/store.hpp"
+#include "onlinesvm/base/threads.hpp"
 
 namespace onlinesvm {
 
@@ -116,8 +117,11 @@ class Rows {
             expected_.back().known = upto;
             out.push_back(expected_.back().data());
         }
-        store_.rows(xs, 0, upto, out.data());
+        const bool worth_it = double(xs.size()) * double(upto) * double(store_.width()) > kShared;
+        share_out(worth_it ? threads_ : 1, upto, isa::lanes<T> * 4,
+                  [&](Slot first, Slot last) { store_.rows(xs, first, last, out.data()); });
     }
+    void use_threads(std::size_t n) { threads_ = n; }
     void forget_expected() {
         while (coming_.size() > 0) coming_.pop();
         while (next_expected_ < expected_.size()) recycle(std::move(expected_[next_expected_++]));
@@ -216,7 +220,8 @@ class Rows {
         r.used = ++clock_;
         if (r.known < upto || r.empty()) {
             reserve(r, upto);
-            complete(r, store_.get(j, scratch_), upto);
+            borrow(j, upto);
+            if (r.known < upto) complete(r, store_.get(j, scratch_), upto);
             if (bytes_ > budget_) evict();
         }
         return r.data();
@@ -225,12 +230,17 @@ class Rows {
     void rows(std::span<const Slot> slots, std::size_t upto, const T** out) {
         std::array<Slot, 8> late;
         std::size_t n_late = 0, from = upto, known = 0;
-        for (Slot j : slots)
+        for (Slot j : slots) {
+            if (cache_[j].known < upto && !cache_[j].empty()) {
+                reserve(cache_[j], upto);
+                borrow(j, upto);
+            }
             if (cache_[j].known < upto) {
                 late[n_late++] = j;
                 from = std::min(from, cache_[j].known);
                 known += cache_[j].known;
             }
+        }
         // Together costs about a third per value, but begins where the last one is.
         if (n_late > 1 && 2 * (n_late * upto - known) > n_late * (upto - from)) {
             std::array<Row<T>, 8> xs;
@@ -297,6 +307,8 @@ class Rows {
 
   private:
     static constexpr double kMemory = 0.99;     // of the share of examples that moved something
+    static constexpr std::size_t kWide = 32;    // features that cost more than a look elsewhere
+    static constexpr double kShared = 4e6;      // products that pay for starting a thread
     static constexpr std::size_t kPinned = 16;  // rows in use at one time are never evicted
 
     // Rows grow with the store: room for the whole of it, and some, saves most of the moves.
@@ -309,6 +321,14 @@ class Rows {
         r.reserve(upto);
         store_.row(x, r.known, upto, r.data());
         r.known = upto;
+    }
+
+    // What the rows of later slots know of this one need not be computed again: k(i, j) = k(j, i).
+    void borrow(Slot j, std::size_t upto) {
+        if (store_.width() < kWide) return;
+        KernelRow<T>& r = cache_[j];
+        for (Slot i = r.known; i < upto && (i == j || cache_[i].known > j); ++i, ++r.known)
+            r.data()[i] = i == j ? T(k_[j]) : cache_[i].data()[j];
     }
 
     void swap(Slot a, Slot b) {
@@ -408,6 +428,7 @@ class Rows {
     std::vector<Follower*> followers_;
     std::size_t resting_ = 0, active_ = 0, budget_, bytes_ = 0;
     std::uint64_t clock_ = 0;
+    std::size_t threads_ = 1;  // for blocks of rows
     typename Store<T>::Scratch scratch_;
     std::array<typename Store<T>::Scratch, 8> several_;
     std::vector<T> short_;
