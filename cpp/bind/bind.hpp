@@ -461,6 +461,8 @@ void bind_as(nb::module_& m, const std::string& name) {
         });
     if constexpr (requires(const Algo& algo) { algo.capped(); })
         model.def_prop_ro("capped", reading([](const Algo& algo) { return algo.capped(); }));
+    if constexpr (requires(const Algo& algo) { algo.touching(); })
+        model.def_prop_ro("touching", reading([](const Algo& algo) { return algo.touching(); }));
     if constexpr (requires(const Algo& algo) { algo.held(); })
         model.def_prop_ro("held", reading([](const Algo& algo) { return algo.held(); }));
     if constexpr (requires(const Algo& algo) { algo.outer_rounds(); })

@@ -1,9 +1,13 @@
 // The table of the dual solvers.
 #include "families.hpp"
+#include "onlinesvm/dual/huller.hpp"
 #include "onlinesvm/dual/lasvm.hpp"
 
 namespace onlinesvm::bind {
 
-void bind_dual(nb::module_& m) { bind<Lasvm>(m, "Lasvm"); }
+void bind_dual(nb::module_& m) {
+    bind<Huller>(m, "Huller");
+    bind<Lasvm>(m, "Lasvm");
+}
 
 }  // namespace onlinesvm::bind

@@ -141,9 +141,23 @@ class OneVsRest {
         return f;
     }
 
-    std::vector<const double*> coefficients() const {
-        std::vector<const double*> all;
-        for (const auto& machine : machines_) all.push_back(machine->coefficients());
+    // A machine shows its coefficients where they lie, or writes them out where it keeps others.
+    class Coefficients {
+      public:
+        void add(const double* shown) { all_.push_back(shown); }
+        void add(Aligned<double> written) {
+            written_.push_back(std::move(written));
+            all_.push_back(written_.back().data());
+        }
+        operator std::span<const double* const>() const { return all_; }
+
+      private:
+        std::vector<Aligned<double>> written_;
+        std::vector<const double*> all_;
+    };
+    Coefficients coefficients() const {
+        Coefficients all;
+        for (const auto& machine : machines_) all.add(machine->coefficients());
         return all;
     }
 

@@ -1,0 +1,35 @@
+// Random numbers that are the same on every machine and fit into a saved state (splitmix64).
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace onlinesvm {
+
+class Random {
+  public:
+    explicit Random(std::int64_t seed = 0) : state_(std::bit_cast<std::uint64_t>(seed)) {}
+
+    // Any of 0, ..., n - 1; the excess of the first few is below n / 2^64.
+    std::size_t below(std::size_t n) { return std::size_t(next() % n); }
+
+    template <class A>
+    void state(A& a) {
+        std::int64_t bits = std::bit_cast<std::int64_t>(state_);
+        a("bits", bits);
+        state_ = std::bit_cast<std::uint64_t>(bits);
+    }
+
+  private:
+    std::uint64_t next() {
+        std::uint64_t z = state_ += 0x9e3779b97f4a7c15u;
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+        return z ^ (z >> 31);
+    }
+
+    std::uint64_t state_;
+};
+
+}  // namespace onlinesvm

@@ -1,0 +1,183 @@
+// The Huller: the hard-margin SVM as the nearest points of two convex hulls, approached while
+// examples pass. Bordes & Bottou, "The Huller: a simple and efficient online SVM", ECML 2005.
+#pragma once
+
+#include "onlinesvm/base/one_vs_rest.hpp"
+#include "onlinesvm/base/random.hpp"
+#include "onlinesvm/solver/hulls.hpp"
+
+namespace onlinesvm {
+
+template <class T>
+class Huller : public OneVsRest<T, Hulls<T>> {
+  public:
+    struct Params {
+        double C = 1.0;              // infinite: hard margin
+        double tol = 1e-3;           // of finish
+        std::int64_t init = 1;       // examples per class whose mean founds its hull
+        std::int64_t reprocess = 1;  // support vectors updated after each example
+        std::int64_t random_state = 0;
+        std::int64_t cache_bytes = std::int64_t(1) << 28;
+        Kernel kernel;
+
+        template <class F>
+        void fields(F&& field) {
+            field("C", C);
+            field("tol", tol);
+            field("init", init);
+            field("reprocess", reprocess);
+            field("random_state", random_state);
+            field("cache_bytes", cache_bytes);
+            field("kernel", kernel);
+        }
+    };
+
+    explicit Huller(const Params& p)
+        : OneVsRest<T, Hulls<T>>(p.kernel, p.cache_bytes, {.kkt = p.tol}),
+          params_(p),
+          random_(p.random_state) {}
+
+    // One example passes (fig. 4): an attempt to insert it, then attempts to remove others.
+    void learn(Row<T> x, double y, double weight, std::int64_t id) {
+        KernelRow<T> row = rows_->arriving(x);
+        if (weight <= 0) return;
+        const auto label = std::int32_t(y);
+        const double cost = params_.C * weight;
+        if (rows_->holds(id)) {  // a later epoch
+            rows_->recycle(std::move(row));
+            insert(rows_->slot(id));
+        } else if (attracts(row, x, label, 1 / cost)) {
+            insert(store(x, std::move(row), label, cost, id));
+        } else {
+            rows_->recycle(std::move(row));
+        }
+        for (auto& m : machines_) reprocess(*m);
+        prune();
+    }
+
+    void expect(std::span<const Row<T>> coming) { rows_->expect(coming); }
+
+    // Optimal over the examples held, which are then the support vectors alone.
+    void finish() {
+        for (int round = 0; round < kRounds; ++round) {
+            bool moved = false;
+            for (auto& m : machines_) {
+                m->refresh();
+                moved |= m->settle();
+            }
+            prune();
+            if (!moved) return;
+        }
+    }
+
+    // Takes examples away and finishes the rest; an id not stored has no influence left.
+    void unlearn(std::span<const std::int64_t> ids) {
+        for (std::int64_t id : ids) {
+            if (!rows_->holds(id)) continue;
+            for (auto& m : machines_) m->clear(rows_->slot(id));
+            prune();
+        }
+        finish();
+    }
+
+    void grow(std::size_t classes) {
+        this->grow_to(classes, [&](Hulls<T>& m) {  // every example held is a negative
+            for (Slot j = 0; j < rows_->size(); ++j) m.learn(j, {.y = -1}, 1 / this->cost(j));
+            for (Slot j = 0; j < std::min(rows_->size(), std::size_t(params_.init)); ++j)
+                m.insert(j, params_.init);
+        });
+    }
+
+    // Largest violation of y f >= 1 - alpha / C, with equality for support vectors.
+    double kkt_residual() const {
+        double worst = 0;
+        const std::vector<double> f = this->scores_of_held();
+        for (std::size_t c = 0; c < machines_.size(); ++c)
+            for (Slot j = 0; j < rows_->size(); ++j) {
+                const Hulls<T>& m = *machines_[c];
+                const double s = m.coefficient(j), y = m.label(j);
+                const double g = 1 - y * (f[j * machines_.size() + c] + s * m.ridge(j));
+                worst = std::max(worst, s == 0 ? g : std::abs(g));
+            }
+        return worst;
+    }
+    // N2, the squared distance of the hulls, which every step lowers.
+    double objective() const { return total(&Hulls<T>::n2); }
+    // N2 - min N2 <= 2 gap, over the examples held.
+    double duality_gap() const { return total(&Hulls<T>::gap); }
+    bool touching() const {
+        return std::any_of(machines_.begin(), machines_.end(),
+                           [](const auto& m) { return m->touching(); });
+    }
+    std::vector<double> intercept() const {
+        std::vector<double> b;
+        for (const auto& m : machines_) b.push_back(m->bias());
+        return b;
+    }
+
+    template <class A>
+    void state(A& a) {
+        Base::state(a);
+        a("random", random_);
+    }
+
+  private:
+    using Base = OneVsRest<T, Hulls<T>>;
+    using Base::machines_, Base::notes_, Base::rows_, Base::sign;
+    static constexpr int kRounds = 50;
+
+    // Whether some hull would take the newcomer in; views_ keeps what they know of it.
+    bool attracts(const KernelRow<T>& row, Row<T> x, std::int32_t label, double ridge) {
+        const double self = rows_->store().self(x) + ridge;
+        bool wanted = false;
+        views_.clear();
+        for (std::size_t c = 0; c < machines_.size(); ++c) {
+            views_.push_back(machines_[c]->view(row.data(), sign(c, label), self));
+            wanted |= machines_[c]->wants(views_.back(), params_.init);
+        }
+        return wanted;
+    }
+    Slot store(Row<T> x, KernelRow<T> row, std::int32_t label, double cost, std::int64_t id) {
+        Slot k = rows_->push(x, id);
+        notes_->label[k] = label;
+        notes_->cost[k] = cost;
+        rows_->keep(k, std::move(row));
+        k = rows_->promote(k);
+        for (std::size_t c = 0; c < machines_.size(); ++c)
+            machines_[c]->learn(k, views_[c], 1 / cost);
+        return k;
+    }
+    void insert(Slot k) {
+        for (auto& m : machines_) m->insert(k, params_.init);
+        idle_.push_back(k);  // rounding may have turned its step into none
+    }
+    void reprocess(Hulls<T>& m) {
+        for (std::int64_t i = 0; i < params_.reprocess && m.complete(); ++i)
+            m.update(m.support()[random_.below(m.support().size())]);
+    }
+    // Drops who supports no machine any more, from the end: what moves into a gap stays.
+    void prune() {
+        for (auto& m : machines_) m->hand_over_leavers(idle_);
+        std::sort(idle_.begin(), idle_.end(), std::greater<>());
+        idle_.erase(std::unique(idle_.begin(), idle_.end()), idle_.end());
+        for (Slot j : idle_)
+            if (std::none_of(machines_.begin(), machines_.end(),
+                             [&](const auto& m) { return m->supports(j); }))
+                rows_->remove(j);
+        idle_.clear();
+    }
+
+    double total(double (Hulls<T>::*value)() const) const {
+        double sum = 0;
+        for (const auto& m : machines_)
+            if (m->complete()) sum += ((*m).*value)();
+        return sum;
+    }
+
+    Params params_;
+    Random random_;
+    std::vector<typename Hulls<T>::View> views_;  // of the example being learned, per output
+    std::vector<Slot> idle_;
+};
+
+}  // namespace onlinesvm

@@ -1,0 +1,418 @@
+// The nearest points of two convex hulls, over the members of a Rows:
+//     X_P = sum_{y=+1} a_i phi_i,  X_N = sum_{y=-1} a_i phi_i,  a >= 0, each class sums to 1,
+//     min N2 = |X_P - X_N|^2,
+// which is the hard-margin SVM; with phi_i.phi_j = K_ij + delta_ij / C_i it is the SVM with squared
+// slacks. The delta belongs to the example: equal x are different examples. The machine lies across
+// the segment between the two points: alpha_i = 2 a_i / N2, b = (X_N.X_N - X_P.X_P) / N2.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+#include "onlinesvm/base/aligned.hpp"
+#include "onlinesvm/base/rows.hpp"
+#include "onlinesvm/base/tolerance.hpp"
+
+namespace onlinesvm {
+
+// A point of one hull, X = sum a_j phi_j, and its product with every slot. A step towards a vertex
+// scales all of them, which is one number: kept are a and the products, both without that scale.
+template <class T>
+class HullPoint {
+  public:
+    double square = 0;          // X.X
+    std::int64_t averaged = 0;  // examples that founded the hull
+
+    bool empty() const { return averaged == 0; }
+    double a(Slot j) const { return scale_ * a_[j]; }
+    double dot(Slot j) const { return scale_ * dot_[j]; }  // X.phi_j
+    double dot(const T* row) const {
+        return scale_ * isa::table<T>().dot(row, a_.data(), a_.size());
+    }
+    // What is known of the newest slot.
+    void know(Slot j, double dot) { dot_[j] = dot / scale_; }
+
+    // X <- (1 - lambda) X + lambda phi_k
+    void approach(double lambda, Slot k, const T* row, double ridge) {
+        if (lambda == 1)
+            clear();
+        else if ((scale_ *= 1 - lambda) < kSmall)
+            unfold(1);
+        add(lambda, k, row, ridge);
+    }
+    // X <- X + amount phi_k
+    void add(double amount, Slot k, const T* row, double ridge) {
+        amount /= scale_;
+        a_[k] += amount;
+        isa::table<T>().axpy(amount, row, dot_.data(), dot_.size());
+        dot_[k] += amount * ridge;
+    }
+    void leave(Slot k) { a_[k] = 0; }
+    void clear() {
+        std::fill(a_.begin(), a_.end(), 0.0);
+        std::fill(dot_.begin(), dot_.end(), 0.0);
+        scale_ = 1;
+    }
+    // Takes rounding out: the coefficients sum to 1, and the square is theirs.
+    void tidy() {
+        double sum = 0;
+        for (double a : a_) sum += a;
+        unfold(scale_ * sum);
+        square = along(*this);
+    }
+    // The product with another point.
+    double along(const HullPoint& other) const {
+        double sum = 0;
+        for (Slot j = 0; j < a_.size(); ++j) sum += other.a(j) * dot(j);
+        return sum;
+    }
+    // The products from their definition.
+    template <class RowOf>
+    void refresh(const Aligned<double>& ridge, RowOf row_of) {
+        std::fill(dot_.begin(), dot_.end(), 0.0);
+        for (Slot j = 0; j < a_.size(); ++j) {
+            if (a_[j] == 0) continue;
+            isa::table<T>().axpy(a_[j], row_of(j), dot_.data(), dot_.size());
+            dot_[j] += a_[j] * ridge[j];
+        }
+        tidy();
+    }
+
+    void pushed() { a_.push_back(0), dot_.push_back(0); }
+    void swapped(Slot i, Slot j) { std::swap(a_[i], a_[j]), std::swap(dot_[i], dot_[j]); }
+    void popped() { a_.pop_back(), dot_.pop_back(); }
+
+    template <class A>
+    void state(A& a) {
+        a("a", a_);
+        a("dot", dot_);
+        a("scale", scale_);
+        a("square", square);
+        a("averaged", averaged);
+    }
+    void demand_sane(std::size_t slots) const {
+        if (a_.size() != slots || dot_.size() != slots || !(scale_ > 0) || averaged < 0 ||
+            !std::all_of(a_.begin(), a_.end(), [](double a) { return a >= 0; }))
+            throw std::invalid_argument("state: a hull does not fit the examples");
+    }
+
+  private:
+    static constexpr double kSmall = 1e-50;
+
+    void unfold(double sum) {
+        if (!(sum > 0)) return;
+        const double factor = scale_ / sum;
+        for (double& a : a_) a *= factor;
+        for (double& d : dot_) d *= factor;
+        scale_ = 1;
+    }
+
+    Aligned<double> a_, dot_;
+    double scale_ = 1;
+};
+
+template <class T>
+class Hulls final : public Follower {
+  public:
+    Hulls(Rows<T>& rows, Tolerance tol) : rows_(rows), tol_(tol.kkt) {
+        rows_.follow(this);
+        for (Slot j = 0; j < rows_.size(); ++j) slot_pushed();
+    }
+    ~Hulls() override { rows_.unfollow(this); }
+    Hulls(const Hulls&) = delete;
+    Hulls& operator=(const Hulls&) = delete;
+
+    // What the hulls know of an example of label y: its products with both, and with itself.
+    struct View {
+        double y, own, other, self, a;
+    };
+    View view(const T* row, double y, double self) const {
+        return {y, hull(y).dot(row), hull(-y).dot(row), self, 0};
+    }
+
+    // ---- members ----
+
+    void learn(Slot j, const View& x, double ridge) {
+        y_[j] = x.y;
+        ridge_[j] = ridge;
+        hull(x.y).know(j, x.own);
+        hull(-x.y).know(j, x.other);
+    }
+    // Whether a newcomer would become part of its hull; the first `founders` of a class do.
+    bool wants(const View& x, std::int64_t founders) const {
+        return hull(x.y).averaged < founders || lambda(x) > 0;
+    }
+    bool supports(Slot j) const { return place_[j] != kNowhere; }
+    const std::vector<Slot>& support() const { return support_; }
+    // Moves the list of those who ceased to support this machine to the end of another.
+    void hand_over_leavers(std::vector<Slot>& to) {
+        to.insert(to.end(), left_.begin(), left_.end());
+        left_.clear();
+    }
+
+    bool complete() const { return !positive_.empty() && !negative_.empty(); }
+    double label(Slot j) const { return y_[j]; }
+    double ridge(Slot j) const { return ridge_[j]; }
+    double coefficient(Slot j) const { return y_[j] * unit() * hull(y_[j]).a(j); }
+    Aligned<double> coefficients() const {
+        Aligned<double> s(y_.size());
+        const double factor = unit();
+        for (Slot j : support_) s[j] = y_[j] * factor * hull(y_[j]).a(j);
+        return s;
+    }
+    // With one class alone, that class; with nobody, 0.
+    double bias() const {
+        if (complete()) return (negative_.square - positive_.square) / n2();
+        return positive_.empty() ? negative_.empty() ? 0 : -1 : 1;
+    }
+    // |X_P - X_N|^2, or what rounding leaves of it where the hulls meet.
+    double n2() const {
+        const double squares = positive_.square + negative_.square;
+        return std::max({squares - 2 * cross_, kNoise * squares, kNothing});
+    }
+    // The hulls meet: no hyperplane separates them.
+    bool touching() const {
+        const double squares = positive_.square + negative_.square;
+        return complete() && squares - 2 * cross_ <= kTouching * squares;
+    }
+    // How far N2 may be from its least value over the members: N2 - min N2 <= 2 gap.
+    double gap() const {
+        if (!complete()) return 0;
+        const auto [p, n] = ends();
+        return std::max(0.0, positive_.square + negative_.square - 2 * cross_ - p.low - n.low);
+    }
+    bool capped() const { return capped_; }
+
+    // ---- steps ----
+
+    // An attempt to make k part of its hull: the first `founders` of a class become its mean.
+    void insert(Slot k, std::int64_t founders) {
+        if (supports(k)) return;
+        HullPoint<T>& X = hull(y_[k]);
+        if (X.averaged < founders)
+            approach(k, 1 / double(++X.averaged));
+        else
+            update(k);
+    }
+    // UPDATE (fig. 3): the point of k's class moves to the best place on its line through phi_k.
+    void update(Slot k) {
+        const double l = lambda(view(k));
+        if (l != 0) approach(k, l);
+    }
+    // Pairs of one class exchange weight until nobody is off its margin by more than tol.
+    bool settle() {
+        bool moved = false;
+        if (!complete()) return false;
+        for (std::int64_t left = kSteps * std::int64_t(y_.size() + 100);; --left) {
+            const auto [p, n] = ends();
+            const Ends& worse = p.high - p.low > n.high - n.low ? p : n;
+            if (2 * (worse.high - worse.low) <= tol_ * n2() + noise() || touching()) return moved;
+            if (left == 0) capped_ = true;
+            if (left == 0 || !exchange(worse.from, worse.to)) return moved;
+            moved = true;
+        }
+    }
+    // Takes a member out of its hull, which shrinks to what the others span.
+    void clear(Slot k) {
+        if (!supports(k)) return;
+        HullPoint<T>& X = hull(y_[k]);
+        if (X.a(k) < kAll) return approach(k, -X.a(k) / (1 - X.a(k)));
+        Slot next = k;
+        for (Slot j = 0; j < y_.size(); ++j)
+            if (j != k && y_[j] == y_[k] && (next == k || margin(j) < margin(next))) next = j;
+        if (next != k) return approach(next, 1);
+        leave(k);
+        X.clear();
+        X.square = X.averaged = 0;
+        cross_ = 0;
+    }
+
+    // Products and squares from their definitions: stops the drift of incremental updates.
+    void refresh() {
+        const auto row_of = [&](Slot j) { return rows_.row(j, y_.size()); };
+        positive_.refresh(ridge_, row_of);
+        negative_.refresh(ridge_, row_of);
+        cross_ = positive_.along(negative_);
+    }
+
+    // ---- Follower ----
+
+    void slot_pushed() override {
+        positive_.pushed(), negative_.pushed();
+        y_.push_back(0), ridge_.push_back(0), place_.push_back(kNowhere);
+    }
+    void slots_swapped(Slot a, Slot b) override {
+        positive_.swapped(a, b), negative_.swapped(a, b);
+        std::swap(y_[a], y_[b]), std::swap(ridge_[a], ridge_[b]), std::swap(place_[a], place_[b]);
+        for (Slot j : {a, b})
+            if (supports(j)) support_[std::size_t(place_[j])] = j;
+    }
+    void slot_popped() override {
+        positive_.popped(), negative_.popped();
+        y_.pop_back(), ridge_.pop_back(), place_.pop_back();
+    }
+
+    // Sees the same members with the opposite labels.
+    void mirror(const Hulls& other) {
+        positive_ = other.negative_, negative_ = other.positive_, cross_ = other.cross_;
+        y_ = other.y_, ridge_ = other.ridge_, place_ = other.place_, support_ = other.support_;
+        for (double& y : y_) y = -y;
+    }
+
+    template <class A>
+    void state(A& a) {
+        a("positive", positive_);
+        a("negative", negative_);
+        a("cross", cross_);
+        a("y", y_);
+        a("ridge", ridge_);
+        a("steps", steps_);
+        std::vector<std::int64_t> support(support_.begin(), support_.end());
+        a("support", support);
+        if constexpr (A::loading) load(support);
+    }
+    std::size_t nbytes() const {
+        return y_.capacity() * (6 * sizeof(double) + sizeof(place_[0]) + sizeof(Slot));
+    }
+
+  private:
+    static constexpr std::int32_t kNowhere = -1;
+    static constexpr bool kSingle = sizeof(T) == 4;  // kernel values with seven digits
+    static constexpr double kFlat = kSingle ? 1e-7 : 1e-14;  // phi_k is the hull's point
+    static constexpr double kNoise = kSingle ? 1e-8 : 1e-15;
+    static constexpr double kTouching = kSingle ? 1e-6 : 1e-10;
+    static constexpr double kNothing = 1e-100;
+    static constexpr double kAll = 1 - 1e-6;
+    static constexpr std::int64_t kTidy = 1000;     // steps between two cleanings
+    static constexpr std::int64_t kSteps = 10'000;  // per member before giving up
+
+    HullPoint<T>& hull(double y) { return y > 0 ? positive_ : negative_; }
+    const HullPoint<T>& hull(double y) const { return y > 0 ? positive_ : negative_; }
+
+    double unit() const { return complete() ? 2 / n2() : 0; }  // alpha / a
+    double self(Slot k) const { return rows_.diagonal()[k] + ridge_[k]; }
+    View view(Slot k) const {
+        const double y = y_[k];
+        return {y, hull(y).dot(k), hull(-y).dot(k), self(k), hull(y).a(k)};
+    }
+    // How far the point of the own class goes towards phi, eq. (4) to (6).
+    double lambda(const View& x) const {
+        const double same = hull(x.y).square;
+        const double den = same + x.self - 2 * x.own;  // |X - phi|^2
+        if (!complete() || x.a >= 1 || den <= kFlat * (same + x.self)) return 0;
+        return std::clamp((same - cross_ - x.own + x.other) / den, least(x.a), 1.0);
+    }
+    static double least(double a) { return -a / (1 - a); }  // where a becomes 0
+
+    // X <- (1 - lambda) X + lambda phi_k for the class of k, eq. (7) and (8).
+    void approach(Slot k, double lambda) {
+        const View x = view(k);
+        HullPoint<T>& X = hull(x.y);
+        const double rest = 1 - lambda;
+        X.square = rest * rest * X.square + 2 * lambda * rest * x.own + lambda * lambda * x.self;
+        cross_ = rest * cross_ + lambda * x.other;
+        if (lambda == 1) abandon(x.y);
+        X.approach(lambda, k, rows_.row(k, y_.size()), ridge_[k]);
+        if (lambda > 0) enter(k);
+        if (lambda < 0 && lambda == least(x.a)) leave(k);
+        if (++steps_ % kTidy == 0) tidy();
+    }
+    // The best exchange of weight between two members of a class. False if it is too small to tell.
+    bool exchange(Slot from, Slot to) {
+        HullPoint<T>& X = hull(y_[to]);
+        const HullPoint<T>& Y = hull(-y_[to]);
+        const std::array<Slot, 2> slots = {from, to};
+        std::array<const T*, 2> rows;
+        rows_.rows(slots, y_.size(), rows.data());
+        const double k = self(from) + self(to);
+        const double curvature = k - 2 * double(rows[0][to]);
+        const double all = X.a(from), wish = (margin(from) - margin(to)) / curvature;
+        const double t = curvature <= kFlat * k ? all : std::min(all, wish);
+        if (X.a(to) + t == X.a(to)) return false;
+        X.square += t * (2 * (X.dot(to) - X.dot(from)) + t * curvature);
+        cross_ += t * (Y.dot(to) - Y.dot(from));
+        X.add(t, to, rows[1], ridge_[to]);
+        X.add(-t, from, rows[0], ridge_[from]);
+        enter(to);
+        if (t == all) leave(from);
+        if (++steps_ % kTidy == 0) tidy();
+        return true;
+    }
+
+    // y (X_P - X_N).phi: how far a member is on its own side.
+    double margin(Slot j) const { return hull(y_[j]).dot(j) - hull(-y_[j]).dot(j); }
+    // Of one class: who is nearest to the other, and who of the support vectors farthest.
+    struct Ends {
+        Slot to = 0, from = 0;
+        double low = std::numeric_limits<double>::infinity();
+        double high = -std::numeric_limits<double>::infinity();
+    };
+    std::array<Ends, 2> ends() const {
+        std::array<Ends, 2> both;
+        for (Slot j = 0; j < y_.size(); ++j) {
+            Ends& e = both[y_[j] < 0];
+            const double m = margin(j);
+            if (m < e.low) e.to = j, e.low = m;
+            if (supports(j) && m > e.high) e.from = j, e.high = m;
+        }
+        return both;
+    }
+    // What rounding leaves of a difference of margins.
+    double noise() const { return 1e-14 * (positive_.square + negative_.square); }
+
+    void enter(Slot k) {
+        if (supports(k)) return;
+        place_[k] = std::int32_t(support_.size());
+        support_.push_back(k);
+    }
+    void leave(Slot k) {
+        hull(y_[k]).leave(k);
+        const auto hole = std::size_t(place_[k]);
+        support_[hole] = support_.back();
+        place_[support_[hole]] = std::int32_t(hole);
+        support_.pop_back();
+        place_[k] = kNowhere;
+        left_.push_back(k);
+    }
+    void abandon(double y) {
+        for (std::size_t m = support_.size(); m-- > 0;)
+            if (y_[support_[m]] == y) leave(support_[m]);
+    }
+    void tidy() {
+        positive_.tidy();
+        negative_.tidy();
+        cross_ = positive_.along(negative_);
+    }
+
+    void load(const std::vector<std::int64_t>& support) {
+        positive_.demand_sane(rows_.size());
+        negative_.demand_sane(rows_.size());
+        if (y_.size() != rows_.size() || ridge_.size() != rows_.size())
+            throw std::invalid_argument("state: labels do not fit the examples");
+        place_.assign(rows_.size(), kNowhere);
+        support_.clear();
+        for (std::int64_t j : support) {
+            if (j < 0 || std::size_t(j) >= rows_.size() || supports(Slot(j)) || y_[j] == 0)
+                throw std::invalid_argument("state: the support vectors are out of range");
+            enter(Slot(j));
+        }
+    }
+
+    Rows<T>& rows_;
+    double tol_;
+    HullPoint<T> positive_, negative_;
+    double cross_ = 0;                 // X_P.X_N
+    Aligned<double> y_, ridge_;        // ridge: 1 / C_i
+    std::vector<Slot> support_;        // a > 0, in the order that random picks refer to
+    std::vector<std::int32_t> place_;  // in support_
+    std::vector<Slot> left_;           // no support vectors any more
+    std::int64_t steps_ = 0;
+    bool capped_ = false;
+};
+
+}  // namespace onlinesvm
