@@ -40,6 +40,11 @@ def inner(x: Any, X: Any) -> Any:
 
 # Besides the defaults: the settings under which a class behaves differently.
 VARIANTS: dict[str, list[dict[str, Any]]] = {
+    "HullerSVC": [
+        {"classes": "open", "reprocess": 3, "init": 2, "dtype": "float64"},
+        {"kernel": "poly", "degree": 2, "coef0": 1.0, "class_weight": {"ash": 2.0}},
+        {"kernel": inner, "C": 10.0},
+    ],
     "IncrementalSVC": [
         {"classes": "open", "dtype": "float32", "C": 50.0},
         {"kernel": "linear", "class_weight": {"ash": 2.0}},
@@ -107,6 +112,10 @@ STEPS = {
     "check_sample_weight_equivalence_on_sparse_data": STEP_BY_STEP,
 }
 SKLEARN_EXPECTED_FAILURES: dict[str, dict[str, str]] = {
+    "HullerSVC": {
+        "check_sample_weight_equivalence_on_dense_data": NEAR,
+        "check_sample_weight_equivalence_on_sparse_data": NEAR,
+    },
     "LASVC": {
         "check_sample_weight_equivalence_on_dense_data": NEAR,
         "check_sample_weight_equivalence_on_sparse_data": NEAR,

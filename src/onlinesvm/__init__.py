@@ -2,7 +2,7 @@
 
 from .ball import StreamSVC
 from .base import OnlineEstimator, load
-from .dual import LASVC
+from .dual import LASVC, HullerSVC
 from .exact import IncrementalSVC, OfflineRampSVC, RampSVC
 from .gradient import SGDSVC, NormaOneClassSVM, NormaSVC, NormaSVR, PegasosSVC
 from .margin import KernelPerceptron, PassiveAggressiveClassifier, PassiveAggressiveRegressor
@@ -15,6 +15,7 @@ __all__ = [
     "SGDSVC",
     "All",
     "Greedy",
+    "HullerSVC",
     "IncrementalSVC",
     "KernelPerceptron",
     "Margin",
@@ -39,7 +40,7 @@ def all_estimators() -> list[type[OnlineEstimator]]:
     --------
     >>> import onlinesvm
     >>> [cls.__name__ for cls in onlinesvm.all_estimators() if cls.can("unlearn")]
-    ['IncrementalSVC', 'LASVC', 'OfflineRampSVC', 'RampSVC']
+    ['HullerSVC', 'IncrementalSVC', 'LASVC', 'OfflineRampSVC', 'RampSVC']
     """
     names = (globals()[name] for name in sorted(__all__))
     return [x for x in names if isinstance(x, type) and issubclass(x, OnlineEstimator)]

@@ -151,9 +151,9 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
         seen = self._next_id - self._id_gap + len(rows)
         self._next_id = max(self._next_id, int(ids.max()) + 1)
         self._id_gap = self._next_id - seen
-        counted = w > 0
-        if not counted.all():
-            rows, y, w, ids = rows.kept(counted), y[counted], w[counted], ids[counted]
+        counted = np.flatnonzero(w > 0)
+        if len(counted) < len(w):
+            rows, y, w, ids = rows.picked(counted), y[counted], w[counted], ids[counted]
         if len(rows):
             rows.learn(self._core, y, w, ids)
 

@@ -23,8 +23,8 @@ class Rows(Protocol):
     def part(self, start: int, stop: int) -> Rows:
         """The rows from start to stop."""
 
-    def kept(self, mask: NDArray[np.bool_]) -> Rows:
-        """The rows where mask is true."""
+    def picked(self, numbers: NDArray[np.intp]) -> Rows:
+        """The rows of these numbers, in this order."""
 
     def learn(self, core: Any, y: Any, w: Any, ids: Any) -> None:
         """Let the core learn these rows in order."""
@@ -54,8 +54,8 @@ class DenseRows:
     def part(self, start: int, stop: int) -> DenseRows:
         return DenseRows(self.values[start:stop])
 
-    def kept(self, mask: NDArray[np.bool_]) -> DenseRows:
-        return DenseRows(self.values[mask])
+    def picked(self, numbers: NDArray[np.intp]) -> DenseRows:
+        return DenseRows(self.values[numbers])
 
     def learn(self, core: Any, y: Any, w: Any, ids: Any) -> None:
         core.learn_dense(self.values, y, w, ids)
@@ -95,8 +95,8 @@ class SparseRows:
     def part(self, start: int, stop: int) -> SparseRows:
         return SparseRows(self.matrix[start:stop], self.width)
 
-    def kept(self, mask: NDArray[np.bool_]) -> SparseRows:
-        return SparseRows(self.matrix[np.flatnonzero(mask)], self.width)
+    def picked(self, numbers: NDArray[np.intp]) -> SparseRows:
+        return SparseRows(self.matrix[numbers], self.width)
 
     def learn(self, core: Any, y: Any, w: Any, ids: Any) -> None:
         core.learn_sparse(*self._parts(), self.width, y, w, ids)

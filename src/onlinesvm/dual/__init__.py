@@ -1,5 +1,6 @@
-"""Machines that climb the SVM's dual by steps of two coefficients."""
+"""Machines that climb the SVM's dual by small steps, while examples pass."""
 
+from .huller import HullerSVC
 from .lasvm import LASVC
 
-__all__ = ["LASVC"]
+__all__ = ["LASVC", "HullerSVC"]

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
-import numpy as np
-
-from .. import kernels
-from ..base import OnlineClassifier
-from ..base.estimator import Batch
 from ..kernels import KernelFunction
 from ..params import count, number, word
+from .passes import PassByPass
 
 SELECTIONS = ("random", "gradient", "active", "autoactive")
 
 
-class LASVC(OnlineClassifier):
+class LASVC(PassByPass):
     """LASVM (Bordes et al.): near-SVM accuracy after one pass, at a fraction of a batch fit.
 
     Each example that passes takes at most one step into the model and lets ``reprocess`` others
@@ -148,44 +143,14 @@ class LASVC(OnlineClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def finish(self) -> Self:
-        """Take steps until the model is optimal, within ``tol``, over the examples it holds.
-
-        Finishing twice is finishing once, and the stream may go on afterwards.
-
-        Returns
-        -------
-        self
-        """
-        self._verb("finish")()
-        self._warn_if_capped()
-        return self
-
     def _core_params(self, n_features: int) -> dict[str, Any]:
-        count("epochs", self.epochs, at_least=1)
         auto = isinstance(self.reprocess, str)
         if auto:
             word("reprocess", self.reprocess, ("auto",))
-        return {
+        return super()._core_params(n_features) | {
             "C": number("C", self.C, above=0),
-            "tol": number("tol", self.tol, above=0),
             "reprocess": -1 if auto else count("reprocess", self.reprocess),
             "selection": word("selection", self.selection, SELECTIONS),
             "pool": count("pool", self.pool, at_least=1),
             "seed_per_class": count("seed_per_class", self.seed_per_class, at_least=1),
-            "cache_bytes": count("cache_bytes", self.cache_bytes),
-            "kernel": kernels.resolve(
-                self.kernel,
-                gamma=self.gamma,
-                degree=self.degree,
-                coef0=self.coef0,
-                bias="none",  # of the kernel: this machine has a bias of its own
-                n_features=n_features,
-            ),
         }
-
-    def _settle(self, batch: Batch) -> None:
-        again = replace(batch, ids=np.arange(len(batch.rows)), arrivals={})
-        for _ in range(1, self.epochs):
-            self._learn(again)
-            self._next_id, self._id_gap = len(batch.rows), 0  # no new examples came

@@ -5,6 +5,7 @@ are -1 and +1 (or class numbers), and it is hundreds of times slower than the cl
 """
 
 from onlinesvm.reference.gradient import Pegasos, Sgd
+from onlinesvm.reference.huller import Huller
 from onlinesvm.reference.incremental import Incremental
 from onlinesvm.reference.kernels import Kernel
 from onlinesvm.reference.lasvm import LASVM
@@ -18,6 +19,7 @@ from onlinesvm.reference.stream import StreamSVM
 __all__ = [
     "LASVM",
     "Greedy",
+    "Huller",
     "Incremental",
     "Kernel",
     "Margin",

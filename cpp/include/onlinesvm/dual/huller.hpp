@@ -2,6 +2,8 @@
 // examples pass. Bordes & Bottou, "The Huller: a simple and efficient online SVM", ECML 2005.
 #pragma once
 
+#include <functional>
+
 #include "onlinesvm/base/one_vs_rest.hpp"
 #include "onlinesvm/base/random.hpp"
 #include "onlinesvm/solver/hulls.hpp"

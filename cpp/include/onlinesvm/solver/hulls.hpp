@@ -61,8 +61,8 @@ class HullPoint {
     // Takes rounding out: the coefficients sum to 1, and the square is theirs.
     void tidy() {
         double sum = 0;
-        for (double a : a_) sum += a;
-        unfold(scale_ * sum);
+        for (double a : a_) sum += scale_ * a;
+        unfold(std::abs(sum - 1) > kExact ? sum : 1);
         square = along(*this);
     }
     // The product with another point.
@@ -103,6 +103,7 @@ class HullPoint {
 
   private:
     static constexpr double kSmall = 1e-50;
+    static constexpr double kExact = 1e-12;  // a sum this close to 1 is 1
 
     void unfold(double sum) {
         if (!(sum > 0)) return;
@@ -129,10 +130,10 @@ class Hulls final : public Follower {
 
     // What the hulls know of an example of label y: its products with both, and with itself.
     struct View {
-        double y, own, other, self, a;
+        double y, own = 0, other = 0, self = 0, a = 0;
     };
     View view(const T* row, double y, double self) const {
-        return {y, hull(y).dot(row), hull(-y).dot(row), self, 0};
+        return {y, hull(y).dot(row), hull(-y).dot(row), self};
     }
 
     // ---- members ----
@@ -282,7 +283,7 @@ class Hulls final : public Follower {
 
   private:
     static constexpr std::int32_t kNowhere = -1;
-    static constexpr bool kSingle = sizeof(T) == 4;  // kernel values with seven digits
+    static constexpr bool kSingle = sizeof(T) == 4;          // kernel values with seven digits
     static constexpr double kFlat = kSingle ? 1e-7 : 1e-14;  // phi_k is the hull's point
     static constexpr double kNoise = kSingle ? 1e-8 : 1e-15;
     static constexpr double kTouching = kSingle ? 1e-6 : 1e-10;
@@ -316,9 +317,9 @@ class Hulls final : public Follower {
         const double rest = 1 - lambda;
         X.square = rest * rest * X.square + 2 * lambda * rest * x.own + lambda * lambda * x.self;
         cross_ = rest * cross_ + lambda * x.other;
-        if (lambda == 1) abandon(x.y);
         X.approach(lambda, k, rows_.row(k, y_.size()), ridge_[k]);
         if (lambda > 0) enter(k);
+        if (lambda == 1) leave_but(k);
         if (lambda < 0 && lambda == least(x.a)) leave(k);
         if (++steps_ % kTidy == 0) tidy();
     }
@@ -379,9 +380,9 @@ class Hulls final : public Follower {
         place_[k] = kNowhere;
         left_.push_back(k);
     }
-    void abandon(double y) {
+    void leave_but(Slot k) {
         for (std::size_t m = support_.size(); m-- > 0;)
-            if (y_[support_[m]] == y) leave(support_[m]);
+            if (support_[m] != k && y_[support_[m]] == y_[k]) leave(support_[m]);
     }
     void tidy() {
         positive_.tidy();
