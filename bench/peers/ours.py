@@ -22,18 +22,24 @@ def _ramp(task: Task, **options: Any) -> Callable[[], Fitted]:
     return learn
 
 
-def _lasvm(task: Task, *, finish: bool) -> Callable[[], Fitted]:
-    from onlinesvm import LASVC
+def _one_pass(name: str, *, finish: bool = False) -> Callable[[Task], Callable[[], Fitted]]:
+    """One pass of a dual machine, and perhaps the steps to the optimum of what it holds."""
 
-    X, y = task.data.X_train, task.data.y_train
+    def enter(task: Task) -> Callable[[], Fitted]:
+        from onlinesvm import dual
 
-    def learn() -> Fitted:
-        model = LASVC(C=task.C, gamma=task.gamma).partial_fit(X, y, classes=[-1, 1])
-        if finish:
-            model.finish()
-        return Fitted(model.predict, len(model.support_), model.labels_used_)
+        X, y = task.data.X_train, task.data.y_train
 
-    return learn
+        def learn() -> Fitted:
+            model = getattr(dual, name)(C=task.C, gamma=task.gamma)
+            model.partial_fit(X, y, classes=[-1, 1])
+            if finish:
+                model.finish()
+            return Fitted(model.predict, len(model.support_), len(y))
+
+        return learn
+
+    return enter
 
 
 def _greedy(task: Task) -> Callable[[], Fitted]:
@@ -59,6 +65,8 @@ RAMP = Learner("RampSVC", _ramp, "onlinesvm")
 RAMP_MARGIN = Learner("RampSVC margin", lambda task: _ramp(task, query="margin"), "onlinesvm")
 RAMP_GREEDY = Learner("RampSVC Greedy(5)", _greedy, "onlinesvm")
 HINGE = Learner("RampSVC s=-inf", lambda task: _ramp(task, s=float("-inf")), "onlinesvm")
-LASVM = Learner("LASVC", lambda task: _lasvm(task, finish=False), "onlinesvm")
-LASVM_FINISHED = Learner("LASVC finish()", lambda task: _lasvm(task, finish=True), "onlinesvm")
+LASVM = Learner("LASVC", _one_pass("LASVC"), "onlinesvm")
+LASVM_FINISHED = Learner("LASVC finish()", _one_pass("LASVC", finish=True), "onlinesvm")
+HULLER = Learner("HullerSVC", _one_pass("HullerSVC"), "onlinesvm")
+HULLER_FINISHED = Learner("HullerSVC finish()", _one_pass("HullerSVC", finish=True), "onlinesvm")
 PA = Learner("PassiveAggressive rbf", _passive_aggressive, "onlinesvm")

@@ -60,9 +60,7 @@ class HullPoint {
     }
     // Takes rounding out: the coefficients sum to 1, and the square is theirs.
     void tidy() {
-        double sum = 0;
-        for (double a : a_) sum += scale_ * a;
-        unfold(std::abs(sum - 1) > kExact ? sum : 1);
+        normalise();
         square = along(*this);
     }
     // The product with another point.
@@ -74,13 +72,14 @@ class HullPoint {
     // The products from their definition.
     template <class RowOf>
     void refresh(const Aligned<double>& ridge, RowOf row_of) {
+        normalise();
         std::fill(dot_.begin(), dot_.end(), 0.0);
         for (Slot j = 0; j < a_.size(); ++j) {
             if (a_[j] == 0) continue;
             isa::table<T>().axpy(a_[j], row_of(j), dot_.data(), dot_.size());
             dot_[j] += a_[j] * ridge[j];
         }
-        tidy();
+        square = along(*this);
     }
 
     void pushed() { a_.push_back(0), dot_.push_back(0); }
@@ -105,6 +104,11 @@ class HullPoint {
     static constexpr double kSmall = 1e-50;
     static constexpr double kExact = 1e-12;  // a sum this close to 1 is 1
 
+    void normalise() {
+        double sum = 0;
+        for (double a : a_) sum += scale_ * a;
+        unfold(std::abs(sum - 1) > kExact ? sum : 1);
+    }
     void unfold(double sum) {
         if (!(sum > 0)) return;
         const double factor = scale_ / sum;
