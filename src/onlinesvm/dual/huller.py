@@ -64,6 +64,9 @@ class HullerSVC(PassByPass):
         Type of the stored examples and kernel values; the solution is float64 throughout.
     cache_bytes : int, default=256 MiB
         Memory for kernel rows, on top of the examples. It affects speed only.
+    n_jobs : int, default=None
+        Threads for predicting and for kernel rows of examples to come; None is one, -1 all
+        processors. The results are the same bits.
     random_state : int, default=0
         Seed of the random picks and orders; the same seed and rows give the same model.
     verbose : bool, default=False
@@ -116,6 +119,7 @@ class HullerSVC(PassByPass):
         classes: Sequence[Any] | Literal["open"] | None = None,
         dtype: Literal["float32", "float64"] = "float32",
         cache_bytes: int = 256 << 20,
+        n_jobs: int | None = None,
         random_state: int = 0,
         verbose: bool = False,
     ) -> None:
@@ -132,6 +136,7 @@ class HullerSVC(PassByPass):
         self.classes = classes
         self.dtype = dtype
         self.cache_bytes = cache_bytes
+        self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
