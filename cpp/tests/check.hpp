@@ -211,4 +211,30 @@ void keeps_promises(const typename Algo::Params& params, const Stream<T>& stream
     }
 }
 
+// Finishing twice is finishing once; unlearning finds the optimum over the rest; and a machine that
+// has forgotten everything begins anew.
+template <class Algo, class T>
+void finishes_and_forgets(Algo& model, const Stream<T>& stream, double tol) {
+    model.finish();
+    CHECK(!model.capped());
+    CHECK(model.kkt_residual() <= tol);
+    const Memory once = saved(model);
+    model.finish();
+    CHECK(once == saved(model));
+
+    std::vector<std::int64_t> thirds, all;
+    for (std::int64_t id = 0; id < std::int64_t(stream.size()); ++id) {
+        all.push_back(id);
+        if (id % 3 == 0) thirds.push_back(id);
+    }
+    model.unlearn(thirds);
+    CHECK(model.kkt_residual() <= tol);
+    for (std::int64_t id : model.support().ids) CHECK(id % 3 != 0);
+    model.unlearn(all);
+    CHECK(model.held() == 0);
+    for (double f : scores(model, stream)) CHECK(f == 0);
+    learn(model, stream, 0, stream.size(), 16);
+    CHECK(model.n_support() > 0);
+}
+
 }  // namespace onlinesvm::test

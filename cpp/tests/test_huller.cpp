@@ -61,26 +61,7 @@ void finishes_and_unlearns(bool sparse, std::size_t classes) {
             CHECK(model.objective() <= distance + 1e-9);
             distance = model.objective();
         }
-    model.finish();
-    CHECK(!model.capped() && !model.touching());
-    CHECK(model.kkt_residual() < 2e-3);
-    const Memory once = saved(model);
-    model.finish();
-    CHECK(once == saved(model));
-
-    std::vector<std::int64_t> ids;
-    for (std::int64_t id = 0; id < 90; id += 3) ids.push_back(id);
-    model.unlearn(ids);
-    stays_balanced(model);
-    CHECK(model.kkt_residual() < 2e-3);
-    for (std::int64_t id : model.support().ids) CHECK(id % 3 != 0);
-    ids.clear();
-    for (std::int64_t id = 0; id < 90; ++id) ids.push_back(id);
-    model.unlearn(ids);
-    CHECK(model.held() == 0);
-    for (double f : scores(model, stream)) CHECK(f == 0);
-    learn(model, stream, 0, stream.size(), 16);
-    CHECK(model.n_support() > 0);
+    finishes_and_forgets(model, stream, 1e-3);
 }
 
 int main() {

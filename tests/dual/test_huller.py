@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from oracles import (
-    NASTY,
     Stream,
     alphas,
     blobs,
@@ -184,17 +182,6 @@ def test_hulls_are_hulls_and_never_part(stream, kernel):
         last = now
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("kind", [blobs, *NASTY[:4]], ids=lambda kind: kind.__name__)
-def test_finish_is_optimal_over_what_is_held(kind, dtype):
-    stream = kind(5, 80)
-    model = machine(C=10.0, dtype=dtype).partial_fit(stream.X, stream.y).finish()
-    assert model.kkt_residual() <= 2e-3
-    assert model.duality_gap() <= 1e-3 * model.objective()
-    before = model.dual_coef_
-    np.testing.assert_array_equal(model.finish().dual_coef_, before)
-
-
 @settings(max_examples=60)
 @given(streams(max_size=20), st.sampled_from([0.3, 1.0, 20.0]), st.sampled_from(["rbf", "linear"]))
 def test_any_stream(stream, C, kernel):
@@ -225,14 +212,6 @@ def test_products_do_not_drift():
     K = KERNELS["rbf"](stream.X[held], stream.X[held]) + np.eye(len(held)) / 5
     a = hull_coefficients(model, 1500)[held]
     assert model.objective() == pytest.approx(n2(K, stream.y[held], a), rel=1e-9)
-
-
-def test_one_class_alone_is_that_class_and_costs_nothing():
-    X = np.random.default_rng(0).normal(size=(300, 3))
-    for label in SIGNS:
-        model = machine(init=4).partial_fit(X, np.full(300, label))
-        assert (model.decision_function(X) == label).all()
-        assert model._core.held == 4
 
 
 def test_memory_is_the_support_vectors():
@@ -308,16 +287,6 @@ def test_equals_its_twin_under_every_kernel(name, params):
     np.testing.assert_allclose(model.decision_function(X), twin.score(X), atol=1e-7)
 
 
-def test_sparse_rows_give_the_same_machine():
-    stream = blobs(7, 80, d=6)
-    X = np.where(np.abs(stream.X) < 0.7, 0.0, stream.X)
-    dense = machine(C=3.0, epochs=2, **TIGHT).fit(X, stream.y).finish()
-    sparse = machine(C=3.0, epochs=2, **TIGHT).fit(sp.csr_array(X), stream.y).finish()
-    np.testing.assert_allclose(
-        sparse.decision_function(sp.csr_array(X)), dense.decision_function(X), atol=1e-6
-    )
-
-
 # ---- unlearning ----------------------------------------------------------------------------------
 
 
@@ -341,15 +310,6 @@ def test_unlearning_a_hull_of_one_example_moves_it():
     model.partial_fit(X, y).unlearn(0)
     assert model.predict([[1.0], [-1.0]]).tolist() in ([0, 1], [1, 1])
     assert np.isfinite(model.decision_function(X)).all()
-
-
-def test_learning_goes_on_after_unlearning_a_class():
-    stream = blobs(6, 60)
-    model = machine(C=2.0).partial_fit(stream.X, stream.y)
-    model.unlearn(np.flatnonzero(stream.y > 0))
-    assert (model.decision_function(stream.X) == -1).all()
-    model.partial_fit(stream.X, stream.y)
-    assert model.score(stream.X, stream.y) > 0.7
 
 
 # ---- parameters ----------------------------------------------------------------------------------

@@ -9,12 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from oracles import (
-    NASTY,
     Stream,
     blobs,
     contradictory,
@@ -162,16 +160,6 @@ def test_feasible_and_the_dual_never_falls(stream, kernel):
         last = now
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("kind", [blobs, *NASTY[:4]], ids=lambda kind: kind.__name__)
-def test_finish_is_optimal_over_what_is_held(kind, dtype):
-    stream = kind(5, 80)
-    model = machine(C=10.0, dtype=dtype).partial_fit(stream.X, stream.y).finish()
-    assert model.kkt_residual() <= 1e-3
-    before = model.dual_coef_
-    np.testing.assert_array_equal(model.finish().dual_coef_, before)
-
-
 @settings(max_examples=60)
 @given(streams(max_size=20), st.sampled_from([0.3, 1.0, 20.0]), st.sampled_from(["rbf", "linear"]))
 def test_any_stream(stream, C, kernel):
@@ -179,14 +167,6 @@ def test_any_stream(stream, C, kernel):
     check_feasible(model, stream.y, C)
     assert model.finish().kkt_residual() <= 1e-6
     check_feasible(model, stream.y, C)
-
-
-def test_one_class_alone_is_that_class_and_costs_nothing():
-    X = np.random.default_rng(0).normal(size=(300, 3))
-    for label in SIGNS:
-        model = machine().partial_fit(X, np.full(300, label))
-        assert (model.decision_function(X) == label).all()
-        assert model._core.held == 5
 
 
 def test_memory_is_the_expansion():
@@ -283,16 +263,6 @@ def test_equals_its_twin_under_every_kernel(name, params):
     np.testing.assert_allclose(model.decision_function(X), twin.score(X), atol=1e-5)
 
 
-def test_sparse_rows_give_the_same_machine():
-    stream = blobs(7, 80, d=6)
-    X = np.where(np.abs(stream.X) < 0.7, 0.0, stream.X)
-    dense = machine(C=3.0, epochs=10, **TIGHT).fit(X, stream.y).finish()
-    sparse = machine(C=3.0, epochs=10, **TIGHT).fit(sp.csr_array(X), stream.y).finish()
-    np.testing.assert_allclose(
-        sparse.decision_function(sp.csr_array(X)), dense.decision_function(X), atol=1e-6
-    )
-
-
 # ---- unlearning ----------------------------------------------------------------------------------
 
 
@@ -311,15 +281,6 @@ def test_unlearning_gives_the_svm_of_the_rest_held(kind, kernel):
     np.testing.assert_allclose(
         model.decision_function(stream.X), exact.decision_function(stream.X), atol=5e-5
     )
-
-
-def test_learning_goes_on_after_unlearning_a_class():
-    stream = blobs(6, 60)
-    model = machine(C=2.0).partial_fit(stream.X, stream.y)
-    model.unlearn(np.flatnonzero(stream.y > 0))
-    assert (model.decision_function(stream.X) == -1).all()
-    model.partial_fit(stream.X, stream.y)
-    assert model.score(stream.X, stream.y) > 0.7
 
 
 # ---- selection -----------------------------------------------------------------------------------

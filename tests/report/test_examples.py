@@ -11,7 +11,9 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["drifting_stream", "forget_a_customer", "ramp_vs_hinge"])
+@pytest.mark.parametrize(
+    "name", ["drifting_stream", "forget_a_customer", "huller", "ramp_vs_hinge"]
+)
 def test_example(name, tmp_path, monkeypatch):
     picture = tmp_path / "picture.png"
     monkeypatch.setattr(sys, "argv", [f"{name}.py", str(picture)])

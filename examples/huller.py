@@ -1,0 +1,76 @@
+"""The Huller at work: two convex hulls approach each other while examples pass.
+
+    python examples/huller.py docs/images/huller.png
+
+Left: the points of the two hulls that are nearest, and the machine halfway between them. Right:
+their distance as examples pass. Inserting alone gets stuck; the random removals bring it down.
+"""
+
+import sys
+
+import numpy as np
+from matplotlib.figure import Figure
+from scipy.spatial import ConvexHull
+
+from onlinesvm import HullerSVC
+
+COLOURS = {-1: "#E69F00", 1: "#0072B2"}
+
+
+def two_clouds(rows, *, gap, seed):
+    """Points on both sides of a slanted strip."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(rows, 2))
+    side = X @ [0.8, 0.6]
+    y = np.where(side > 0, 1, -1)
+    return X + gap / 2 * y[:, None] * [0.8, 0.6], y
+
+
+def draw_hulls(ax, model, X, y):
+    """The hulls, their nearest points, and the line across the segment between them."""
+    a = np.abs(model.dual_coef_[0]) * model.objective() / 2  # alpha = 2 a / N2
+    sign, support = np.sign(model.dual_coef_[0]), model.support_vectors_
+    nearest = {}
+    for label, colour in COLOURS.items():
+        mine = X[y == label]
+        corner = mine[ConvexHull(mine).vertices]
+        ax.fill(*corner.T, color=colour, alpha=0.12)
+        ax.plot(*mine.T, ".", color=colour, markersize=4)
+        nearest[label] = a[sign == label] @ support[sign == label]
+    ax.plot(*support.T, "o", color="#222222", fillstyle="none", markersize=9)
+    ax.plot(*np.array(list(nearest.values())).T, "-D", color="#222222", markersize=6)
+    grid = np.linspace(-3.8, 3.8, 200)
+    plane = np.meshgrid(grid, grid)
+    f = model.decision_function(np.column_stack([p.ravel() for p in plane])).reshape(200, 200)
+    ax.contour(*plane, f, [-1, 0, 1], colors="#222222", linestyles=["--", "-", "--"])
+    ax.set(xlim=(-3.8, 3.8), ylim=(-3.8, 3.8), aspect="equal")
+    ax.set_title(f"{len(y)} examples, {len(support)} support vectors (circles)")
+
+
+def draw_distances(ax, X, y, best):
+    for reprocess, colour in ((0, "#D55E00"), (1, "#0072B2"), (5, "#009E73")):
+        model = HullerSVC(C=np.inf, kernel="linear", classes=[-1, 1], reprocess=reprocess)
+        distance = []
+        for row, label in zip(X, y, strict=True):
+            model.learn_one(row, label)
+            distance.append(np.sqrt(model.objective()) or np.nan)  # 0: one class has yet to come
+        excess = 100 * (np.array(distance) / best - 1)
+        ax.plot(excess, color=colour, label=f"{reprocess}")
+    ax.set(xlabel="examples", ylabel="distance of the hulls above its least, %", yscale="log")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(title="removals tried per example", frameon=False)
+
+
+def main(path):
+    X, y = two_clouds(600, gap=0.6, seed=3)
+    model = HullerSVC(C=np.inf, kernel="linear", epochs=5, dtype="float64").fit(X, y).finish()
+    figure = Figure(figsize=(12, 5.8), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    draw_hulls(left, model, X, y)
+    draw_distances(right, X, y, best=np.sqrt(model.objective()))
+    figure.savefig(path, dpi=110)
+    print(path)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1] if len(sys.argv) > 1 else "huller.png")

@@ -1,0 +1,69 @@
+"""What the machines that approach the optimum pass by pass have in common."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from oracles import NASTY, blobs
+
+from onlinesvm import LASVC, HullerSVC
+
+SIGNS = [-1.0, 1.0]
+MACHINES = pytest.mark.parametrize("cls", [HullerSVC, LASVC], ids=lambda cls: cls.__name__)
+
+
+def machine(cls: Any, **params: Any) -> Any:
+    return cls(**{"gamma": 2.0, "classes": SIGNS, **params})
+
+
+@MACHINES
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("kind", [blobs, *NASTY[:4]], ids=lambda kind: kind.__name__)
+def test_finish_is_optimal_over_what_is_held(cls, kind, dtype):
+    stream = kind(5, 80)
+    model = machine(cls, C=10.0, dtype=dtype).partial_fit(stream.X, stream.y).finish()
+    assert model.kkt_residual() <= 1e-3
+    before = model.dual_coef_
+    np.testing.assert_array_equal(model.finish().dual_coef_, before)
+
+
+@MACHINES
+def test_one_class_alone_is_that_class_and_costs_nothing(cls):
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    for label in SIGNS:
+        model = machine(cls).partial_fit(X, np.full(300, label))
+        assert (model.decision_function(X) == label).all()
+        assert model._core.held <= 5
+
+
+@MACHINES
+def test_sparse_rows_give_the_same_machine(cls):
+    stream = blobs(7, 80, d=6)
+    X = np.where(np.abs(stream.X) < 0.7, 0.0, stream.X)
+    model = machine(cls, C=3.0, epochs=10, tol=1e-8, dtype="float64")
+    dense = model.fit(X, stream.y).finish().decision_function(X)
+    X = sp.csr_array(X)
+    np.testing.assert_allclose(
+        model.fit(X, stream.y).finish().decision_function(X), dense, atol=1e-6
+    )
+
+
+@MACHINES
+def test_learning_goes_on_after_unlearning_a_class(cls):
+    stream = blobs(6, 60)
+    model = machine(cls, C=2.0).partial_fit(stream.X, stream.y)
+    model.unlearn(np.flatnonzero(stream.y > 0))
+    assert (model.decision_function(stream.X) == -1).all()
+    model.partial_fit(stream.X, stream.y)
+    assert model.score(stream.X, stream.y) > 0.7
+
+
+@MACHINES
+def test_an_epoch_is_no_new_example(cls):
+    stream = blobs(2, 50)
+    model = machine(cls, C=5.0, epochs=4).fit(stream.X, stream.y)
+    assert model.n_seen_ == 50
+    assert model.partial_fit(stream.X, stream.y).n_seen_ == 100
