@@ -324,7 +324,7 @@ class Hulls final : public Follower {
         X.approach(lambda, k, rows_.row(k, y_.size()), ridge_[k]);
         if (lambda > 0) enter(k);
         if (lambda == 1) leave_but(k);
-        if (lambda < 0 && lambda == least(x.a)) leave(k);
+        if (lambda < 0 && (lambda == least(x.a) || X.a(k) <= 0)) leave(k);
         if (++steps_ % kTidy == 0) tidy();
     }
     // The best exchange of weight between two members of a class. False if it is too small to tell.
@@ -344,7 +344,7 @@ class Hulls final : public Follower {
         X.add(t, to, rows[1], ridge_[to]);
         X.add(-t, from, rows[0], ridge_[from]);
         enter(to);
-        if (t == all) leave(from);
+        if (t == all || X.a(from) <= 0) leave(from);
         if (++steps_ % kTidy == 0) tidy();
         return true;
     }
