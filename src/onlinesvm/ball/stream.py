@@ -65,6 +65,8 @@ class StreamSVC(WeightsOrExamples, OnlineClassifier):
         rest; one that appears late has not seen the examples before it.
     dtype : {"float32", "float64"}, default="float64"
         Type of the examples, and of those kept; weights are float64 throughout.
+    n_jobs : int, default=None
+        Threads for predicting; None is one, -1 all processors. The results are the same bits.
     verbose : bool, default=False
         Show a live bar when learning takes long.
 
@@ -113,6 +115,7 @@ class StreamSVC(WeightsOrExamples, OnlineClassifier):
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         classes: Sequence[Any] | Literal["open"] | None = None,
         dtype: Literal["float32", "float64"] = "float64",
+        n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
         self.C = C
@@ -127,6 +130,7 @@ class StreamSVC(WeightsOrExamples, OnlineClassifier):
         self.class_weight = class_weight
         self.classes = classes
         self.dtype = dtype
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
     def _core_params(self, n_features: int) -> dict[str, Any]:

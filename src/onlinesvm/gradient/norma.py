@@ -108,6 +108,8 @@ class NormaSVC(NormaModel, OnlineClassifier):
         ``partial_fit`` and ``learn_one`` need no more.
     dtype : {"float32", "float64"}, default="float32"
         Type of the examples kept; coefficients are float64 throughout.
+    n_jobs : int, default=None
+        Threads for predicting; None is one, -1 all processors. The results are the same bits.
     verbose : bool, default=False
         Show a live bar when learning takes long.
 
@@ -157,6 +159,7 @@ class NormaSVC(NormaModel, OnlineClassifier):
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         classes: Sequence[Any] | Literal["open"] | None = None,
         dtype: Literal["float32", "float64"] = "float32",
+        n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
         self.alpha = alpha
@@ -172,6 +175,7 @@ class NormaSVC(NormaModel, OnlineClassifier):
         self.class_weight = class_weight
         self.classes = classes
         self.dtype = dtype
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
     @property
@@ -192,7 +196,8 @@ class NormaSVR(NormaModel, OnlineRegressor):
 
     Parameters
     ----------
-    alpha, learning_rate, truncation, kernel, gamma, degree, coef0, bias, dtype, verbose
+    alpha, learning_rate, truncation, kernel, gamma, degree, coef0, bias, dtype, n_jobs,
+    verbose
         As in :class:`NormaSVC`. ``truncation="auto"`` keeps everything with the squared loss.
     eta0 : float, default=0.3
         The first step, > 0 and below ``1 / alpha``; the default is for targets of unit scale.
@@ -251,6 +256,7 @@ class NormaSVR(NormaModel, OnlineRegressor):
         coef0: float = 0.0,
         bias: Literal["none", "kernel", "free"] = "none",
         dtype: Literal["float32", "float64"] = "float32",
+        n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
         self.alpha = alpha
@@ -267,6 +273,7 @@ class NormaSVR(NormaModel, OnlineRegressor):
         self.coef0 = coef0
         self.bias = bias
         self.dtype = dtype
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
     @property
@@ -307,7 +314,8 @@ class NormaOneClassSVM(NormaModel, OnlineOutlierDetector):
 
     Parameters
     ----------
-    alpha, learning_rate, eta0, truncation, kernel, gamma, degree, coef0, dtype, verbose
+    alpha, learning_rate, eta0, truncation, kernel, gamma, degree, coef0, dtype, n_jobs,
+    verbose
         As in :class:`NormaSVC`.
     nu : float, default=0.1
         The share of outliers, between 0 and 1.
@@ -351,6 +359,7 @@ class NormaOneClassSVM(NormaModel, OnlineOutlierDetector):
         degree: float = 3,
         coef0: float = 0.0,
         dtype: Literal["float32", "float64"] = "float32",
+        n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
         self.nu = nu
@@ -363,6 +372,7 @@ class NormaOneClassSVM(NormaModel, OnlineOutlierDetector):
         self.degree = degree
         self.coef0 = coef0
         self.dtype = dtype
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
     @property

@@ -52,6 +52,8 @@ class PegasosSVC(WeightsOrExamples, OnlineClassifier):
         ``partial_fit`` and ``learn_one`` need no more.
     dtype : {"float32", "float64"}, default="float64"
         Type of the examples, and of those kept with a kernel; weights are float64 throughout.
+    n_jobs : int, default=None
+        Threads for predicting; None is one, -1 all processors. The results are the same bits.
     verbose : bool, default=False
         Show a live bar when learning takes long.
 
@@ -99,6 +101,7 @@ class PegasosSVC(WeightsOrExamples, OnlineClassifier):
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         classes: Sequence[Any] | Literal["open"] | None = None,
         dtype: Literal["float32", "float64"] = "float64",
+        n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
         self.alpha = alpha
@@ -113,6 +116,7 @@ class PegasosSVC(WeightsOrExamples, OnlineClassifier):
         self.class_weight = class_weight
         self.classes = classes
         self.dtype = dtype
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
     def _core_params(self, n_features: int) -> dict[str, Any]:

@@ -68,6 +68,8 @@ class PassiveAggressiveClassifier(PassiveAggressiveModel, OnlineClassifier):
         ``partial_fit`` and ``learn_one`` need no more.
     dtype : {"float32", "float64"}, default="float64"
         Type of the examples, and of those kept with a kernel; weights are float64 throughout.
+    n_jobs : int, default=None
+        Threads for predicting; None is one, -1 all processors. The results are the same bits.
     verbose : bool, default=False
         Show a live bar when learning takes long.
 
@@ -116,6 +118,7 @@ class PassiveAggressiveClassifier(PassiveAggressiveModel, OnlineClassifier):
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         classes: Sequence[Any] | Literal["open"] | None = None,
         dtype: Literal["float32", "float64"] = "float64",
+        n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
         self.C = C
@@ -128,6 +131,7 @@ class PassiveAggressiveClassifier(PassiveAggressiveModel, OnlineClassifier):
         self.class_weight = class_weight
         self.classes = classes
         self.dtype = dtype
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
 
@@ -158,6 +162,8 @@ class PassiveAggressiveRegressor(PassiveAggressiveModel, OnlineRegressor):
         Of the kernel, as in :class:`PassiveAggressiveClassifier`.
     dtype : {"float32", "float64"}, default="float64"
         Type of the examples, and of those kept with a kernel; weights are float64 throughout.
+    n_jobs : int, default=None
+        Threads for predicting; None is one, -1 all processors. The results are the same bits.
     verbose : bool, default=False
         Show a live bar when learning takes long.
 
@@ -202,6 +208,7 @@ class PassiveAggressiveRegressor(PassiveAggressiveModel, OnlineRegressor):
         degree: int = 3,
         coef0: float = 0.0,
         dtype: Literal["float32", "float64"] = "float64",
+        n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
         self.C = C
@@ -213,6 +220,7 @@ class PassiveAggressiveRegressor(PassiveAggressiveModel, OnlineRegressor):
         self.degree = degree
         self.coef0 = coef0
         self.dtype = dtype
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
     def _core_params(self, n_features: int) -> dict[str, Any]:

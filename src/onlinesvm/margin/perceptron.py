@@ -48,6 +48,8 @@ class KernelPerceptron(WeightsOrExamples, OnlineClassifier):
         ``partial_fit`` and ``learn_one`` need no more.
     dtype : {"float32", "float64"}, default="float32"
         Type of the examples, and of those kept with a kernel; weights are float64 throughout.
+    n_jobs : int, default=None
+        Threads for predicting; None is one, -1 all processors. The results are the same bits.
     verbose : bool, default=False
         Show a live bar when learning takes long.
 
@@ -93,6 +95,7 @@ class KernelPerceptron(WeightsOrExamples, OnlineClassifier):
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         classes: Sequence[Any] | Literal["open"] | None = None,
         dtype: Literal["float32", "float64"] = "float32",
+        n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
         self.variant = variant
@@ -104,6 +107,7 @@ class KernelPerceptron(WeightsOrExamples, OnlineClassifier):
         self.class_weight = class_weight
         self.classes = classes
         self.dtype = dtype
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
     def _core_params(self, n_features: int) -> dict[str, Any]:
