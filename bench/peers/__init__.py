@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 from onlinesvm.datasets import Task
 
+CACHE_MB = 1000  # of kernel rows, for everybody who keeps some
+
 
 @dataclass(frozen=True)
 class Fitted:

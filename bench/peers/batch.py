@@ -7,10 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from bench.peers import Fitted, Learner
+from bench.peers import CACHE_MB, Fitted, Learner
 from onlinesvm.datasets import Task
-
-CACHE_MB = 1000
 
 
 def _svc(task: Task) -> Callable[[], Fitted]:

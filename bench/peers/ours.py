@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from bench.peers import Fitted, Learner
+import numpy as np
+
+from bench.peers import CACHE_MB, Fitted, Learner
 from onlinesvm.datasets import Task
 
 
@@ -31,8 +33,8 @@ def _one_pass(name: str, *, finish: bool = False) -> Callable[[Task], Callable[[
         X, y = task.data.X_train, task.data.y_train
 
         def learn() -> Fitted:
-            model = getattr(dual, name)(C=task.C, gamma=task.gamma)
-            model.partial_fit(X, y, classes=[-1, 1])
+            model = getattr(dual, name)(C=task.C, gamma=task.gamma, cache_bytes=CACHE_MB << 20)
+            model.partial_fit(X, y, classes=np.unique(y))
             if finish:
                 model.finish()
             return Fitted(model.predict, len(model.support_), len(y))
