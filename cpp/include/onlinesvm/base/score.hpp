@@ -24,14 +24,19 @@ void score(const Store<T>& store, std::size_t n, std::span<const double* const> 
     if (n == 0 || xs.empty()) return;
     // The faster dot form only where both sides are short enough for it: a choice per row, not per
     // batch.
-    const bool tame = store.kernel().gamma * store.largest_norm() < 4.0;
+    const bool tame = store.tame(store.largest_norm());
     std::vector<std::size_t> order(xs.size());
     std::iota(order.begin(), order.end(), 0);
+    std::vector<T> norms(xs.size());
+    if (tame)
+        for (std::size_t i = 0; i < xs.size(); ++i)
+            norms[i] = DenseStore<T>::squared_norm(xs[i].values, xs[i].size);
     const auto wild = std::stable_partition(
-        order.begin(), order.end(), [&](std::size_t i) { return tame && store.tame(xs[i]); });
+        order.begin(), order.end(), [&](std::size_t i) { return tame && store.tame(norms[i]); });
     Aligned<T> values(kQueries * (run_length + 64));
     std::vector<Row<T>> rows;
     std::vector<T*> target;
+    std::vector<T> squares;
     const auto run = [&](auto begin, auto end, bool from_dots) {
         for (Slot first = 0; first < n; first += run_length) {
             const Slot last = std::min(n, first + run_length);
@@ -39,11 +44,13 @@ void score(const Store<T>& store, std::size_t n, std::span<const double* const> 
                 const std::size_t q = std::size_t(std::min<std::ptrdiff_t>(kQueries, end - at));
                 rows.clear();
                 target.clear();
+                squares.clear();
                 for (std::size_t i = 0; i < q; ++i) {
                     rows.push_back(xs[at[std::ptrdiff_t(i)]]);
+                    squares.push_back(norms[at[std::ptrdiff_t(i)]]);
                     target.push_back(values.data() + i * (run_length + 64) - first);
                 }
-                store.rows(rows, first, last, target.data(), from_dots);
+                store.rows(rows, first, last, target.data(), from_dots ? squares.data() : nullptr);
                 for (std::size_t i = 0; i < q; ++i)
                     for (std::size_t o = 0; o < outputs; ++o)
                         out[std::size_t(at[std::ptrdiff_t(i)]) * outputs + o] +=

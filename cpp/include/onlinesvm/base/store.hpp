@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <stdexcept>
 #include <variant>
@@ -49,12 +50,8 @@ class DenseStore {
     }
     void pop() { --size_; }
     void put(Slot slot, const T* x) {
-        T norm = 0;
-        for (std::size_t f = 0; f < width_; ++f) {
-            at(slot, f) = x[f];
-            norm += x[f] * x[f];
-        }
-        norms_[slot] = norm;
+        for (std::size_t f = 0; f < width_; ++f) at(slot, f) = x[f];
+        norms_[slot] = squared_norm(x, width_);
     }
     void get(Slot slot, T* out) const {
         for (std::size_t f = 0; f < width_; ++f) out[f] = at(slot, f);
@@ -67,31 +64,30 @@ class DenseStore {
     std::size_t nbytes() const { return (blocks_.capacity() + norms_.capacity()) * sizeof(T); }
 
     // out[q][slot] for slots [first, last); whole blocks are written, so rows need padded_size()
-    // room.
+    // room. With the squared norms of the queries, rbf comes from dot products.
     void rows(const Kernel& kernel, std::span<const T* const> queries, Slot first, Slot last,
-              T* const* out, bool from_dots = false) const {
+              T* const* out, const T* query_norms = nullptr) const {
         if (first >= last) return;
         if (kernel.shape == Shape::function) return call(kernel, queries, first, last, out);
         auto shape = shape_for<T>(kernel);
-        std::vector<T> norms;
-        if (from_dots && kernel.shape == Shape::rbf) {
-            shape.form = isa::Form::rbf_dot;
-            for (const T* q : queries) norms.push_back(squared_norm(q, width_));
-        }
+        if (query_norms && kernel.shape == Shape::rbf) shape.form = isa::Form::rbf_dot;
         // A run of blocks stays in the L2 cache while every query passes it.
         const std::size_t run =
             std::max<std::size_t>(kRunBytes / (sizeof(T) * L * (width_ + 1)) / 4, 1) * 4;
         const std::size_t end = (last + L - 1) / L;
         for (std::size_t b = first / L; b < end; b += run)
             isa::table<T>().rows(shape, blocks_.data(), norms_.data(), width_, b,
-                                 std::min(b + run, end), queries.data(),
-                                 norms.empty() ? nullptr : norms.data(), queries.size(), out);
+                                 std::min(b + run, end), queries.data(), query_norms,
+                                 queries.size(), out);
     }
 
     static T squared_norm(const T* x, std::size_t n) {
-        T norm = 0;
-        for (std::size_t f = 0; f < n; ++f) norm += x[f] * x[f];
-        return norm;
+        T sums[L] = {};  // one chain of additions would take as long as a hundred kernel values
+        std::size_t f = 0;
+        for (; f + L <= n; f += L)
+            for (std::size_t j = 0; j < L; ++j) sums[j] += x[f + j] * x[f + j];
+        for (std::size_t j = 0; f < n; ++f, ++j) sums[j] += x[f] * x[f];
+        return std::accumulate(sums, sums + L, T(0));
     }
 
   private:
@@ -298,10 +294,10 @@ class Store {
         rows(std::span(&x, 1), first, last, &out);
     }
 
-    // Several queries at once: the same bits, fewer trips to memory. `from_dots` allows the faster
-    // dot-product form of rbf where it is accurate enough, at the price of other last bits.
+    // Several queries at once: the same bits, fewer trips to memory. Their squared norms allow the
+    // faster dot-product form of rbf where it is accurate enough, at the price of other last bits.
     void rows(std::span<const Row<T>> xs, Slot first, Slot last, T* const* out,
-              bool from_dots = false) const {
+              const T* query_norms = nullptr) const {
         for (const Row<T>& x : xs) demand_same_form(x);
         if (const auto* e = std::get_if<SparseStore<T>>(&examples_)) {
             for (std::size_t q = 0; q < xs.size(); ++q) e->row(kernel_, xs[q], first, last, out[q]);
@@ -309,7 +305,7 @@ class Store {
         }
         std::vector<const T*> queries(xs.size());
         for (std::size_t q = 0; q < xs.size(); ++q) queries[q] = xs[q].values;
-        std::get<DenseStore<T>>(examples_).rows(kernel_, queries, first, last, out, from_dots);
+        std::get<DenseStore<T>>(examples_).rows(kernel_, queries, first, last, out, query_norms);
     }
 
     // k(x, x), with the bits that row() gives for equal examples.
@@ -332,12 +328,10 @@ class Store {
         return value[0];
     }
 
-    // Whether dot products keep rbf values of this row against these examples within about 1e-6.
-    bool tame(Row<T> x) const {
-        if (sparse() || kernel_.shape != Shape::rbf || sizeof(T) == 8) return false;
-        const auto& e = std::get<DenseStore<T>>(examples_);
-        if (e.width() < 32) return false;  // nothing to gain
-        return kernel_.gamma * double(DenseStore<T>::squared_norm(x.values, x.width)) < 4.0;
+    // Whether dot products keep rbf values within about 1e-6 for an example of this squared norm.
+    bool tame(double squared_norm) const {
+        return !sparse() && kernel_.shape == Shape::rbf && sizeof(T) == 4 && width() >= 32 &&
+               kernel_.gamma * squared_norm < 4.0;
     }
     double largest_norm() const {
         double largest = 0;
