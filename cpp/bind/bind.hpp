@@ -468,6 +468,8 @@ void bind_as(nb::module_& m, const std::string& name) {
     if constexpr (requires(const Algo& algo) { algo.outer_rounds(); })
         model.def_prop_ro("outer_rounds",
                           reading([](const Algo& algo) { return algo.outer_rounds(); }));
+    if constexpr (requires(const Algo& algo) { algo.passes(); })
+        model.def_prop_ro("passes", reading([](const Algo& algo) { return algo.passes(); }));
     if constexpr (requires(const Algo& algo) { algo.n_support(); })
         model.def_prop_ro("n_support", reading([](const Algo& algo) { return algo.n_support(); }));
     if constexpr (requires(const Algo& algo) { algo.labels_used(); })

@@ -1,6 +1,6 @@
 """Support vector machines that learn from a stream."""
 
-from .ball import StreamSVC
+from .ball import CoreVectorSVC, StreamSVC
 from .base import OnlineEstimator, load
 from .dual import LASVC, HullerSVC
 from .exact import IncrementalSVC, OfflineRampSVC, RampSVC
@@ -14,6 +14,7 @@ __all__ = [
     "LASVC",
     "SGDSVC",
     "All",
+    "CoreVectorSVC",
     "Greedy",
     "HullerSVC",
     "IncrementalSVC",
@@ -39,8 +40,8 @@ def all_estimators() -> list[type[OnlineEstimator]]:
     Examples
     --------
     >>> import onlinesvm
-    >>> [cls.__name__ for cls in onlinesvm.all_estimators() if cls.can("unlearn")]
-    ['HullerSVC', 'IncrementalSVC', 'LASVC', 'OfflineRampSVC', 'RampSVC']
+    >>> [cls.__name__ for cls in onlinesvm.all_estimators() if cls.can("leave_one_out")]
+    ['IncrementalSVC']
     """
     names = (globals()[name] for name in sorted(__all__))
     return [x for x in names if isinstance(x, type) and issubclass(x, OnlineEstimator)]

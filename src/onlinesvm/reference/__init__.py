@@ -4,6 +4,7 @@ A twin follows its paper line by line, in the paper's symbols, and cares about n
 are -1 and +1 (or class numbers), and it is hundreds of times slower than the class it explains.
 """
 
+from onlinesvm.reference.core_vector import CoreVector
 from onlinesvm.reference.gradient import Pegasos, Sgd
 from onlinesvm.reference.huller import Huller
 from onlinesvm.reference.incremental import Incremental
@@ -18,6 +19,7 @@ from onlinesvm.reference.stream import StreamSVM
 
 __all__ = [
     "LASVM",
+    "CoreVector",
     "Greedy",
     "Huller",
     "Incremental",

@@ -12,6 +12,8 @@
 #include <span>
 #include <vector>
 
+#include "onlinesvm/solver/cholesky.hpp"
+
 namespace onlinesvm {
 
 // max b'l - l'Gl over the simplex, G positive definite: an active set that ends exactly.
@@ -47,7 +49,8 @@ class SimplexQP {
     double shift = 1e-300;  // added to all of G, which moves no optimum: a centre may be 0
     std::vector<double> l, slope;
     std::vector<std::size_t> members;  // those with l > 0
-    std::vector<double> factor, target, ones;
+    Cholesky factor;
+    std::vector<double> target, ones;
 
     void start(std::span<const double> b) {
         std::size_t best = 0;
@@ -102,38 +105,19 @@ class SimplexQP {
     // 2 G u = b - nu 1 over the members, with nu such that u sums to one; by Cholesky.
     const std::vector<double>& unconstrained(std::span<const double> b) {
         const std::size_t m = members.size();
-        factor.resize(m * m);
         target.resize(m);
         ones.assign(m, 1.0);
-        for (std::size_t i = 0; i < m; ++i) {
-            target[i] = b[members[i]];
-            for (std::size_t j = 0; j <= i; ++j) {
-                const double entry = 2.0 * (G[members[i] * n + members[j]] + shift);
-                double rest = entry;
-                for (std::size_t k = 0; k < j; ++k) rest -= factor[i * m + k] * factor[j * m + k];
-                factor[i * m + j] =
-                    i == j ? std::sqrt(std::max(rest, 1e-15 * entry)) : rest / factor[j * m + j];
-            }
-        }
-        solve(target);
-        solve(ones);
+        for (std::size_t i = 0; i < m; ++i) target[i] = b[members[i]];
+        factor.factor(m, [&](std::size_t i, std::size_t j) {
+            return 2.0 * (G[members[i] * n + members[j]] + shift);
+        });
+        factor.solve(target);
+        factor.solve(ones);
         double sum = 0.0, units = 0.0;
         for (std::size_t i = 0; i < m; ++i) sum += target[i], units += ones[i];
         const double nu = (sum - 1.0) / units;
         for (std::size_t i = 0; i < m; ++i) target[i] -= nu * ones[i];
         return target;
-    }
-
-    void solve(std::vector<double>& v) const {
-        const std::size_t m = v.size();
-        for (std::size_t i = 0; i < m; ++i) {
-            for (std::size_t k = 0; k < i; ++k) v[i] -= factor[i * m + k] * v[k];
-            v[i] /= factor[i * m + i];
-        }
-        for (std::size_t i = m; i-- > 0;) {
-            for (std::size_t k = i + 1; k < m; ++k) v[i] -= factor[k * m + i] * v[k];
-            v[i] /= factor[i * m + i];
-        }
     }
 };
 

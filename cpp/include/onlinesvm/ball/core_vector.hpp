@@ -1,0 +1,198 @@
+// The core vector machine: the smallest ball around all examples from that around few of them.
+// Tsang, Kwok & Cheung, "Core Vector Machines: Fast SVM Training on Very Large Data Sets",
+// JMLR 6, 2005.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "onlinesvm/base/one_vs_rest.hpp"
+#include "onlinesvm/base/random.hpp"
+#include "onlinesvm/solver/core_ball.hpp"
+
+namespace onlinesvm {
+
+template <class T>
+class CoreVector : public OneVsRest<T, CoreBall<T>> {
+  public:
+    struct Params {
+        double C = 1.0;
+        double tol = 1e-3;         // epsilon: an example may lie (1 + epsilon) R from the centre
+        std::int64_t sample = 59;  // candidates of a round; 0: all examples
+        std::int64_t random_state = 0;
+        std::int64_t cache_bytes = std::int64_t(1) << 28;
+        Kernel kernel;
+
+        template <class F>
+        void fields(F&& field) {
+            field("C", C);
+            field("tol", tol);
+            field("sample", sample);
+            field("random_state", random_state);
+            field("cache_bytes", cache_bytes);
+            field("kernel", kernel);
+        }
+    };
+
+    explicit CoreVector(const Params& p)
+        : OneVsRest<T, CoreBall<T>>(p.kernel, p.cache_bytes, {.kkt = p.tol}),
+          params_(p),
+          random_(p.random_state) {}
+
+    // Collects; solve() learns.
+    void learn(Row<T> x, double y, double weight, std::int64_t id) {
+        const double cost = params_.C * weight;
+        if (!(cost > 0 && std::isfinite(1 / cost))) return;
+        const Slot t = rows_->push(x, id);
+        notes_->label[t] = std::int32_t(y);
+        notes_->cost[t] = cost;
+        for (std::size_t o = 0; o < machines_.size(); ++o)
+            machines_[o]->add(t, sign(o, std::int32_t(y)), 1 / cost);
+    }
+
+    // From the core at hand to one whose ball, (1 + epsilon) times as wide, holds all examples.
+    void solve() {
+        passes_ = 0;
+        if (rows_->size() == 0) return;
+        for (auto& ball : machines_) {
+            ball->open();
+            if (!ball->has_centre()) begin(*ball);
+            std::int64_t passes = 0;
+            double excess = 0;  // of the last newcomer; 0: the ball is exact
+            for (bool exact = false; excess > 0 || !exact;) {
+                exact = excess == 0;
+                ball->optimise(excess);
+                excess = enter_one_of_a_sample(*ball);
+                if (excess > 0) continue;
+                ++passes;
+                excess = enter_farthest(*ball);
+            }
+            ball->close();
+            passes_ = std::max(passes_, passes);
+        }
+        for (Slot j = rows_->active(); j-- > 0;)
+            if (!Base::supports(j)) rows_->demote(j);
+    }
+
+    // Takes examples away, and goes on with the rest of the core.
+    void unlearn(std::span<const std::int64_t> ids) {
+        bool gone = false;
+        for (std::int64_t id : ids) {
+            if (!rows_->holds(id)) continue;
+            gone = true;
+            for (auto& ball : machines_) ball->forget(rows_->slot(id));
+            rows_->remove(rows_->slot(id));
+        }
+        if (gone) solve();
+    }
+
+    void grow(std::size_t classes) {
+        this->grow_to(classes, [&](CoreBall<T>& ball) {  // every example held is a negative
+            for (Slot j = 0; j < rows_->size(); ++j) ball.add(j, -1, 1 / this->cost(j));
+        });
+    }
+
+    std::vector<double> radius() const {
+        std::vector<double> R;
+        for (const auto& ball : machines_) R.push_back(ball->radius());
+        return R;
+    }
+    // Over all examples, in the last search; the most of any output.
+    std::size_t passes() const { return std::size_t(passes_); }
+
+    // |w|^2/2 + sum C_i max(0, 1 - y_i f(x_i))^2/2 over the examples held, summed over outputs.
+    double objective() const {
+        double total = 0;
+        each_held([&](const CoreBall<T>& ball, Slot j, double f) {
+            const double xi = std::max(0.0, 1 - ball.label(j) * f);
+            total += 0.5 * (ball.coefficient(j) * f + xi * xi / ball.slack(j));
+        });
+        return total;
+    }
+    // Largest violation of v_i >= rho, with equality where alpha_i > 0, in units of rho.
+    double kkt_residual() const {
+        double worst = 0;
+        each_held([&](const CoreBall<T>& ball, Slot j, double f) {
+            const double alpha = std::abs(ball.coefficient(j));
+            const double g = 1 - ball.label(j) * f - alpha * ball.slack(j);
+            worst = std::max(worst, alpha == 0 ? g : std::abs(g));
+        });
+        return worst;
+    }
+
+    template <class A>
+    void state(A& a) {
+        Base::state(a);
+        a("random", random_);
+        a("passes", passes_);
+        if constexpr (A::loading)
+            if (passes_ < 0) throw std::invalid_argument("state: passes are negative");
+    }
+
+  private:
+    using Base = OneVsRest<T, CoreBall<T>>;
+    using Base::machines_, Base::notes_, Base::rows_, Base::sign;
+
+    // a is farthest from a random z_0, b farthest from a.
+    void begin(CoreBall<T>& ball) {
+        const Slot z = Slot(random_.below(rows_->size()));
+        const std::int64_t a = rows_->id(ball.farthest_from(z));
+        const std::int64_t b = rows_->id(ball.farthest_from(rows_->slot(a)));
+        for (std::int64_t id : {a, b}) enter(ball, id);
+        ball.start(rows_->slot(a));
+    }
+    void enter(CoreBall<T>& ball, std::int64_t id) {
+        if (const Slot j = rows_->slot(id); j >= rows_->active()) ball.enter(j);
+    }
+
+    // The farthest of a few examples drawn at random: 59 find one of the farthest 5 % with
+    // probability 0.95.
+    double enter_one_of_a_sample(CoreBall<T>& ball) {
+        const std::size_t outsiders = rows_->size() - rows_->active();
+        if (params_.sample == 0 || outsiders == 0 || ball.capped()) return 0;
+        std::vector<Slot> drawn;
+        for (std::int64_t i = 0; i < params_.sample; ++i)
+            drawn.push_back(rows_->active() + Slot(random_.below(outsiders)));
+        const std::vector<double> v = ball.inner_products(drawn);
+        const std::size_t best = std::size_t(std::min_element(v.begin(), v.end()) - v.begin());
+        const double excess = ball.excess(v[best]);
+        if (excess > 0) ball.enter(drawn[best]);
+        return excess;
+    }
+    // The farthest of all examples or, where rounds have samples, as many of the farthest as a
+    // sample has. A pass in which nobody enters proves the bound.
+    double enter_farthest(CoreBall<T>& ball) {
+        const std::vector<double> v = ball.pass();
+        std::vector<Slot> outside;
+        for (Slot j = rows_->active(); j < v.size(); ++j)
+            if (ball.excess(v[j]) > 0) outside.push_back(j);
+        if (outside.empty() || ball.capped()) return 0;
+        const std::size_t most = std::max<std::size_t>(1, std::size_t(params_.sample));
+        const std::size_t n = std::min(most, outside.size());
+        std::partial_sort(outside.begin(), outside.begin() + std::ptrdiff_t(n), outside.end(),
+                          [&](Slot i, Slot j) { return v[i] < v[j]; });
+        const double excess = ball.excess(v[outside[0]]);
+        std::vector<std::int64_t> ids;
+        for (std::size_t i = 0; i < n; ++i) ids.push_back(rows_->id(outside[i]));
+        for (std::int64_t id : ids) enter(ball, id);
+        return excess;
+    }
+
+    template <class Look>
+    void each_held(Look look) const {
+        const std::vector<double> f = Base::scores_of_held();
+        for (std::size_t o = 0; o < machines_.size(); ++o)
+            for (Slot j = 0; j < rows_->size(); ++j)
+                look(*machines_[o], j, f[j * machines_.size() + o]);
+    }
+
+    Params params_;
+    Random random_;
+    std::int64_t passes_ = 0;
+};
+
+}  // namespace onlinesvm
