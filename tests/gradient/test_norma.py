@@ -212,6 +212,45 @@ def test_it_follows_a_stream_that_turns_round():
     assert model.score(before.X, -before.y) > 0.8
 
 
+@settings
+def test_unlearning_strikes_off_the_term(options):
+    stream = blobs(3, 60, 3)
+    model, twin = fast(NormaSVC, classes=[-1, 1], bias="free", **options), twin_of(options, "free")
+    rng = np.random.default_rng(0)
+    for i, (x, y) in enumerate(zip(stream.X, stream.y, strict=True)):
+        model.learn_one(x, int(y))
+        twin.learn(x, y)
+        if i % 7 == 0:
+            gone = rng.choice(i + 1, min(3, i + 1), replace=False)
+            model.unlearn(gone)
+            for g in gone:
+                twin.unlearn(int(g) + 1)
+            assert not set(gone) & set(model.support_.tolist())
+        expected = [twin.score(x)[0] for x in stream.X[:3]]
+        np.testing.assert_allclose(model.decision_function(stream.X[:3]), expected, atol=1e-12)
+    model.unlearn(np.arange(60))
+    assert not len(model.support_)
+
+
+def test_unlearning_is_forgotten_in_time():
+    """After the lesson both models see the same; what it left behind fades."""
+    stream = blobs(4, 400, 2)
+    with_it, without = (fast(NormaSVC, classes=[-1, 1], truncation=None) for _ in range(2))
+    with_it.learn_one(np.array([0.1, 0.1]), 1).unlearn(0)
+    with_it.partial_fit(stream.X, stream.y)
+    without.partial_fit(stream.X, stream.y)
+    gap = with_it.decision_function(stream.X) - without.decision_function(stream.X)
+    assert np.abs(gap).max() < 1e-6
+
+
+def test_a_sum_of_examples_does_not_unlearn():
+    stream = blobs(5, 30, 2)
+    model = NormaSVC(kernel="linear", truncation=None).fit(stream.X, stream.y)
+    with pytest.raises(NotImplementedError, match="truncation it can"):
+        model.unlearn(0)
+    NormaSVC(kernel="linear", truncation=20).fit(stream.X, stream.y).unlearn([0, 29])
+
+
 def test_outlier_verbs_agree():
     X = np.random.default_rng(0).normal(size=(300, 2))
     model = NormaOneClassSVM(gamma=0.5)

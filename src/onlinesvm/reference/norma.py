@@ -114,6 +114,10 @@ class Norma:
         if self.nu is not None:
             self._adapt(eta * weight, error)
 
+    def unlearn(self, t: int) -> None:
+        """Strike off the term of round t, counted from 1; all else stays as it is."""
+        self.terms = [term for term in self.terms if term[2] != t]
+
     def _adapt(self, eta: float, error: bool) -> None:
         if self.task in (classification, novelty):
             self.level += eta * (self.nu_ - error)

@@ -78,6 +78,11 @@ class KernelModel {
         for (const Change& change : changes) s[change.output].back() = change.step;
     }
 
+    // The slot of the example with this id; size() if it is not stored.
+    std::size_t find(std::int64_t id) const {
+        return std::size_t(std::find(ids.begin(), ids.end(), id) - ids.begin());
+    }
+
     // Forgets the example in this slot; the last one takes its place.
     void drop(std::size_t slot) {
         const std::size_t last = store.size() - 1;

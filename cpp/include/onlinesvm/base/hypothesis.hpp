@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -104,6 +105,12 @@ class Hypothesis {
         std::visit([&](auto& m) { m.add(x, id, steps); }, model);
     }
 
+    // Whether an example of this id is stored, and in which slot; weights store none.
+    std::optional<std::size_t> find(std::int64_t id) const {
+        const auto* m = std::get_if<KernelModel<T>>(&model);
+        if (!m || m->find(id) == m->size()) return std::nullopt;
+        return m->find(id);
+    }
     // Forgets the stored example in this slot; the last one takes its place.
     void drop(std::size_t slot) { std::get<KernelModel<T>>(model).drop(slot); }
 

@@ -130,6 +130,15 @@ class Norma {
 
     void expect(std::span<const Row<T>> coming) { f.expect(coming); }
 
+    bool holds(std::int64_t id) const { return f.find(id).has_value(); }
+
+    // Drops the examples' own terms. Steps that later examples took because of them, the bias and
+    // the level stay as they are: an approximation.
+    void unlearn(std::span<const std::int64_t> ids) {
+        for (std::int64_t id : ids)
+            if (const auto slot = f.find(id)) drop(*slot);
+    }
+
     void score(Row<T> x, double* out) const { score_many({&x, 1}, out); }
 
     void score_many(std::span<const Row<T>> xs, double* out) const {
@@ -196,9 +205,12 @@ class Norma {
     // At most one example is stored per round, so at most one has reached the age tau.
     void expire() {
         const auto oldest = std::find(born.begin(), born.end(), t - tau);
-        if (oldest == born.end()) return;
-        f.drop(std::size_t(oldest - born.begin()));
-        *oldest = born.back();
+        if (oldest != born.end()) drop(std::size_t(oldest - born.begin()));
+    }
+    void drop(std::size_t slot) {
+        f.drop(slot);
+        if (tau == 0) return;
+        born[slot] = born.back();
         born.pop_back();
     }
 };
