@@ -1,0 +1,261 @@
+"""Streamed Learning: One-Pass SVMs (Rai, Daume & Venkatasubramanian 2009), table 1 and figure 3.
+
+    python -m reproduce stream             # what was measured before is read from results/
+    python -m reproduce stream --afresh
+
+The paper states neither C nor how inputs were scaled. Both are chosen here, by one rule for all
+sets and for both algorithms together: of every C of a grid, rows as they are, centred or
+standardised by the training rows, with and without a constant feature, the combination that does
+best on a fifth of the training rows held out, averaged over three orders and the two algorithms.
+The test rows are looked at once. Each model is one pass and a flush at its end.
+
+Not stated at all are Synthetic A to C ("normally distributed clusters", "about 85 % separability",
+where a batch SVM scores 96.5, 66.0 and 93.2): two round clusters stand in, so far apart that the
+best possible accuracy is that of the paper's batch SVM. Nor is it said how Waveform's three classes
+became two; class 1 against the others comes nearest to the paper's batch SVM. w3a's rows are used
+as the paper's sizes say, 44,837 to train: the reverse of the usual direction.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm
+
+from onlinesvm import StreamSVC
+from onlinesvm.datasets import fetch
+from onlinesvm.report.style import LINES, figure
+from reproduce.journal import Journal
+
+Array = NDArray[Any]
+ORDERS = 20
+CS = (1e-2, 1.0, 1e2, 1e4)
+SCALINGS = ("as is", "centred", "standardised")
+LOOKAHEADS = (1, 2, 3, 5, 10, 20, 50)
+
+
+@dataclass(frozen=True)
+class Task:
+    """Rows and labels -1, +1 to learn from and to be tested on."""
+
+    X: Array
+    y: Array
+    X_test: Array
+    y_test: Array
+
+    def in_order(self, seed: int) -> tuple[Array, Array]:
+        order = np.random.default_rng(seed).permutation(len(self.y))
+        return self.X[order], self.y[order]
+
+    def held_out(self) -> Task:
+        """A fifth of the training rows in place of the test rows."""
+        X, y = self.in_order(1_000_003)
+        cut = len(y) // 5
+        return Task(X[cut:], y[cut:], X[:cut], y[:cut])
+
+    def scaled(self, how: str) -> Task:
+        """By the training rows."""
+        if how == "as is":
+            return self
+        mean, sd = self.X.mean(axis=0), self.X.std(axis=0)
+        sd = np.where(sd > 0, sd, 1.0) if how == "standardised" else 1.0
+        return Task((self.X - mean) / sd, self.y, (self.X_test - mean) / sd, self.y_test)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of table 1: where its data come from, and the paper's accuracies in percent."""
+
+    load: Callable[[], Task]
+    batch: float
+    algorithm_1: float
+    algorithm_2: float
+    stated: bool = True  # enough to repeat it
+
+
+def clusters(dims: int, accuracy: float) -> Task:
+    """Two round clusters that nobody separates better than ``accuracy``."""
+    rng = np.random.default_rng(dims)
+    y = rng.choice([-1, 1], 20_200)
+    apart = norm.ppf(accuracy) * np.ones(dims) / np.sqrt(dims)
+    X = rng.normal(size=(len(y), dims)) + y[:, None] * apart
+    return Task(X[200:], y[200:], X[:200], y[:200])
+
+
+def waveform() -> Task:
+    data = fetch("waveform")
+    order = np.random.default_rng(0).permutation(len(data.y_train))
+    X, y = np.asarray(data.X_train, float)[order], np.where(data.y_train == 1, 1, -1)[order]
+    return Task(X[:4000], y[:4000], X[4000:], y[4000:])
+
+
+def digits(one: int, other: int) -> Task:
+    data = fetch("mnist")
+
+    def pair(X: Any, y: Array) -> tuple[Array, Array]:
+        kept = (y == one) | (y == other)
+        return np.asarray(X[kept], float) / 255, np.where(y[kept] == one, 1, -1)
+
+    return Task(*pair(data.X_train, data.y_train), *pair(data.X_test, data.y_test))
+
+
+def ijcnn() -> Task:
+    data = fetch("ijcnn1")
+    dense = [
+        np.asarray(X.todense() if hasattr(X, "todense") else X, float)
+        for X in (data.X_train, data.X_test)
+    ]
+    return Task(dense[0][:35_000], data.y_train[:35_000], dense[1], data.y_test)
+
+
+def w3a() -> Task:
+    data = fetch("w3a")
+    dense = [
+        np.asarray(X.todense() if hasattr(X, "todense") else X, float)
+        for X in (data.X_train, data.X_test)
+    ]
+    return Task(dense[1], data.y_test, dense[0], data.y_train)
+
+
+TABLE_1 = {
+    "Synthetic A": Row(partial(clusters, 2, 0.965), 96.5, 95.5, 97.0, stated=False),
+    "Synthetic B": Row(partial(clusters, 3, 0.660), 66.0, 64.4, 68.5, stated=False),
+    "Synthetic C": Row(partial(clusters, 5, 0.932), 93.2, 73.1, 87.5, stated=False),
+    "Waveform": Row(waveform, 89.4, 74.3, 78.4, stated=False),
+    "MNIST 0v1": Row(partial(digits, 0, 1), 99.52, 99.34, 99.71),
+    "MNIST 8v9": Row(partial(digits, 8, 9), 96.57, 84.75, 94.70),
+    "IJCNN": Row(ijcnn, 91.64, 85.32, 87.81),
+    "w3a": Row(w3a, 98.29, 88.56, 89.06),
+}
+
+
+def accuracy(task: Task, seed: int, **params: Any) -> float:
+    """One pass in the order drawn from ``seed``, then the test rows, in percent."""
+    model = StreamSVC(**params).fit(*task.in_order(seed)).flush()
+    return 100 * float(model.score(task.X_test, task.y_test))
+
+
+def choices() -> Iterator[dict[str, Any]]:
+    for scaling in SCALINGS:
+        for bias in ("none", "kernel"):
+            for C in CS:
+                yield {"scaling": scaling, "bias": bias, "C": C}
+
+
+def choose(task: Task) -> dict[str, Any]:
+    """The rule of the module's first lines."""
+    plain = task.held_out()
+    scaled = {how: plain.scaled(how) for how in SCALINGS}
+    best: dict[str, Any] = {"validation": -1.0}
+    for choice in choices():
+        mean = np.mean(
+            [
+                accuracy(
+                    scaled[choice["scaling"]], seed, C=choice["C"], bias=choice["bias"], lookahead=L
+                )
+                for L in (1, 10)
+                for seed in range(3)
+            ]
+        )
+        if mean > best["validation"]:
+            best = {**choice, "validation": float(mean)}
+    return best
+
+
+def measure_row(row: Row) -> dict[str, Any]:
+    task = row.load()
+    choice = choose(task)
+    task = task.scaled(choice["scaling"])
+    facts: dict[str, Any] = {"choice": choice, "majority": majority(task)}
+    for name, L in (("algorithm 1", 1), ("algorithm 2", 10)):
+        params = {"C": choice["C"], "bias": choice["bias"], "lookahead": L}
+        facts[name] = [accuracy(task, seed, **params) for seed in range(ORDERS)]
+    return facts
+
+
+def majority(task: Task) -> float:
+    share = 100 * float(np.mean(task.y_test > 0))
+    return max(share, 100 - share)
+
+
+def measure_lookahead(choice: dict[str, Any], L: int) -> dict[str, Any]:
+    task = digits(8, 9).scaled(choice["scaling"])
+    params = {"C": choice["C"], "bias": choice["bias"], "lookahead": L}
+    return {"accuracies": [accuracy(task, seed, **params) for seed in range(100)]}
+
+
+def table(journal: Journal) -> str:
+    lines = [
+        "| data | C, rows, bias | algorithm 1 | paper | algorithm 2, L = 10 | paper | batch |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for name, row in TABLE_1.items():
+        facts = journal.measure(f"table 1, {name}", partial(measure_row, row))
+        c = facts["choice"]
+        ours = [
+            f"{np.mean(facts[k]):.2f} ± {np.std(facts[k]):.2f}"
+            for k in ("algorithm 1", "algorithm 2")
+        ]
+        lines.append(
+            f"| {name}{'' if row.stated else ' *'} | {c['C']:g}, {c['scaling']}, {c['bias']} "
+            f"| {ours[0]} | {row.algorithm_1:g} | {ours[1]} | {row.algorithm_2:g} | {row.batch:g} |"
+        )
+    return "\n".join(lines)
+
+
+def figure_3(journal: Journal) -> None:
+    """Accuracy against the lookahead over 100 orders of MNIST 8 against 9."""
+    facts = journal.measure("table 1, MNIST 8v9", partial(measure_row, TABLE_1["MNIST 8v9"]))
+    runs = [
+        np.array(
+            journal.measure(f"figure 3, L = {L}", partial(measure_lookahead, facts["choice"], L))[
+                "accuracies"
+            ]
+        )
+        for L in LOOKAHEADS
+    ]
+    picture = figure(figsize=(7, 4.2))
+    ax = picture.subplots()
+    colour, _ = LINES[1]
+    for L, accuracies in zip(LOOKAHEADS, runs, strict=True):
+        ax.plot([L] * len(accuracies), accuracies, ".", color=colour, alpha=0.25, ms=4, zorder=1)
+    ax.errorbar(
+        LOOKAHEADS,
+        [r.mean() for r in runs],
+        [r.std() for r in runs],
+        color=LINES[0][0],
+        capsize=4,
+        marker="o",
+        ms=4,
+        label="mean and standard deviation, 100 orders",
+        zorder=2,
+    )
+    ax.axhline(94.7, color="gray", lw=1, ls="--", label="the paper's algorithm 2 in table 1")
+    ax.set_xscale("log")
+    ax.set_xticks(LOOKAHEADS, [str(L) for L in LOOKAHEADS])
+    ax.minorticks_off()
+    ax.set_xlabel("lookahead L")
+    ax.set_ylabel("test accuracy after one pass, %")
+    ax.set_title("MNIST 8 against 9: a larger lookahead is better and steadier", loc="left")
+    ax.legend(loc="lower right", frameon=False)
+    print(journal.picture("figure_3", picture))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="reproduce stream", description=__doc__.split("\n")[0])
+    parser.add_argument("--afresh", action="store_true", help="forget what was measured before")
+    journal = Journal("stream", afresh=parser.parse_args().afresh)
+    text = table(journal)
+    (journal.folder / "stream.md").write_text(text + "\n")
+    print(text)
+    figure_3(journal)
+
+
+if __name__ == "__main__":
+    main()
