@@ -11,9 +11,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "name", ["drifting_stream", "forget_a_customer", "huller", "ramp_vs_hinge"]
-)
+@pytest.mark.parametrize("name", sorted(path.stem for path in EXAMPLES.glob("*.py")))
 def test_example(name, tmp_path, monkeypatch):
     picture = tmp_path / "picture.png"
     monkeypatch.setattr(sys, "argv", [f"{name}.py", str(picture)])
