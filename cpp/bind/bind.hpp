@@ -10,7 +10,8 @@
 //     std::size_t nbytes() const;
 //
 // What else it has is bound where present: see bind_as. `loaded` checks a state just read and
-// rebuilds what derives from it; `expect` hears of the coming rows.
+// rebuilds what derives from it; `expect` hears of the coming rows; `learn_chunk` takes all rows of
+// a call at once, where that is another thing than one after the other.
 #pragma once
 
 #include <atomic>
@@ -20,6 +21,7 @@
 
 #include "arrays.hpp"
 #include "named.hpp"
+#include "onlinesvm/base/path.hpp"
 #include "onlinesvm/base/support.hpp"
 #include "onlinesvm/base/threads.hpp"
 #include "params.hpp"
@@ -215,6 +217,14 @@ class Shared {
         const std::int64_t* names = ids.data();
 
         nb::gil_scoped_release nogil;
+        if constexpr (requires { algo.learn_chunk(rows.block(0, n), {}, {}, {}); }) {
+            const std::unique_lock lock(mutex);
+            if constexpr (requires { algo.use_threads(1); }) algo.use_threads(threads);
+            const auto chunk = rows.block(0, n);
+            if (n > 0) settle(chunk.front());
+            algo.learn_chunk(chunk, {targets, n}, {weights, n}, {names, n});
+            return;
+        }
         for (std::size_t begin = 0; begin < n; begin += learn_block) {
             const auto block = rows.block(begin, std::min(learn_block, n - begin));
             const std::unique_lock lock(mutex);
@@ -322,6 +332,28 @@ inline Dict to_dict(Weights weights) {
     Dict out;
     out["coef"] = to_numpy(std::move(weights.coef), {outputs, weights.width});
     out["intercept"] = to_numpy(std::move(weights.intercept));
+    return out;
+}
+
+// Breakpoints by column, output by output.
+inline Dict to_dict(const std::vector<std::vector<Breakpoint>>& paths) {
+    std::vector<double> u, dual;
+    std::vector<std::int64_t> output, event, id, in_S, in_E, in_O;
+    for (std::size_t o = 0; o < paths.size(); ++o)
+        for (const Breakpoint& b : paths[o]) {
+            u.push_back(b.u), dual.push_back(b.dual), output.push_back(std::int64_t(o));
+            event.push_back(std::int64_t(b.event)), id.push_back(b.id);
+            in_S.push_back(b.in_S), in_E.push_back(b.in_E), in_O.push_back(b.in_O);
+        }
+    Dict out;
+    out["output"] = to_numpy(std::move(output));
+    out["u"] = to_numpy(std::move(u));
+    out["event"] = to_numpy(std::move(event));
+    out["id"] = to_numpy(std::move(id));
+    out["S"] = to_numpy(std::move(in_S));
+    out["E"] = to_numpy(std::move(in_E));
+    out["O"] = to_numpy(std::move(in_O));
+    out["dual"] = to_numpy(std::move(dual));
     return out;
 }
 
@@ -437,6 +469,13 @@ void bind_as(nb::module_& m, const std::string& name) {
             out["scores"] = to_numpy(std::move(left.f), {n, outputs});
             return out;
         });
+    if constexpr (requires(const Algo& algo) { algo.path(); })
+        model.def("path", [](const Model& self) {
+            return to_dict(self.read([](const Algo& algo) { return algo.path(); }));
+        });
+    if constexpr (requires(const Algo& algo) { algo.breakpoints(); })
+        model.def_prop_ro("breakpoints",
+                          reading([](const Algo& algo) { return algo.breakpoints(); }));
     if constexpr (requires(const Algo& algo) { algo.level(); })
         model.def_prop_ro("level", reading([](const Algo& algo) { return algo.level(); }));
     if constexpr (requires(const Algo& algo) { algo.free_bias(); })

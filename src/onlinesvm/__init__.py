@@ -3,7 +3,14 @@
 from .ball import CoreVectorSVC, StreamSVC
 from .base import OnlineEstimator, load
 from .dual import LASVC, HullerSVC
-from .exact import IncrementalSVC, OfflineRampSVC, RampSVC
+from .exact import (
+    IncrementalSVC,
+    OfflineRampSVC,
+    PokerOneClassSVM,
+    PokerSVC,
+    PokerSVR,
+    RampSVC,
+)
 from .gradient import SGDSVC, NormaOneClassSVM, NormaSVC, NormaSVR, PegasosSVC
 from .margin import KernelPerceptron, PassiveAggressiveClassifier, PassiveAggressiveRegressor
 from .queries import All, Greedy, Margin
@@ -27,6 +34,9 @@ __all__ = [
     "PassiveAggressiveClassifier",
     "PassiveAggressiveRegressor",
     "PegasosSVC",
+    "PokerOneClassSVM",
+    "PokerSVC",
+    "PokerSVR",
     "RampSVC",
     "StreamSVC",
     "all_estimators",

@@ -114,20 +114,24 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
         """Learn a batch in row order, slab by slab; a signal between two slabs does no harm."""
         self._use_threads()
         with self._progress(len(batch.rows)) as progress:
-            first = _SLAB_ROWS_WATCHED if progress.watching else _SLAB_ROWS
+            first = self._first_slab(len(batch.rows), progress)
             for start, stop in _slabs(len(batch.rows), sorted(batch.arrivals), first):
                 if start in batch.arrivals:
                     self._meet(batch.arrivals[start])
                 part = slice(start, stop)
                 rows = batch.rows.part(start, stop)
                 y = np.ascontiguousarray(batch.targets[part], dtype=np.float64)
-                w = _ONES[: stop - start] if batch.weights is None else batch.weights[part]
+                w = _ones(stop - start) if batch.weights is None else batch.weights[part]
                 ids = None if batch.ids is None else batch.ids[part]
                 tally = self._tally(rows, y) if progress.watching else 0.0  # before it learns
                 self._learn_slab(rows, y, w, ids)
                 if progress.watching:
                     progress.advance(stop - start, tally, getattr(self, "support_", None))
         self._warn_if_capped()
+
+    def _first_slab(self, n: int, progress: Progress) -> int:
+        """Rows learned before the first chance to report; all n where a call is one step."""
+        return _SLAB_ROWS_WATCHED if progress.watching else _SLAB_ROWS
 
     def _warn_if_capped(self) -> None:
         """Say so when the solver stopped short; the model is valid, only less exact."""
@@ -345,6 +349,10 @@ def concrete(root: type[OnlineEstimator]) -> Iterator[type[OnlineEstimator]]:
         if "_stem" in cls.__dict__:
             yield cls
         yield from concrete(cls)
+
+
+def _ones(n: int) -> NDArray[np.float64]:
+    return _ONES[:n] if n <= len(_ONES) else np.ones(n)
 
 
 def _slabs(n: int, cuts: list[int], first: int) -> Iterator[tuple[int, int]]:

@@ -45,7 +45,8 @@ class OnlineOutlierDetector(OutlierMixin, OnlineEstimator):
     ) -> Self:
         """Go on learning with the rows of ``X``, in order.
 
-        Cutting a stream into other batches gives the same model, bit for bit.
+        Cutting a stream into other batches gives the same model, bit for bit; a class that solves
+        every call as a whole says so, and gives the same solution within ``tol``.
 
         Parameters
         ----------

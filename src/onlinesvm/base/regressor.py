@@ -40,7 +40,8 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, ids: Any = None) -> Self:
         """Go on learning with the rows of ``X``, in order.
 
-        Cutting a stream into other batches gives the same model, bit for bit.
+        Cutting a stream into other batches gives the same model, bit for bit; a class that solves
+        every call as a whole says so, and gives the same solution within ``tol``.
 
         Parameters
         ----------

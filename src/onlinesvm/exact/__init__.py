@@ -2,6 +2,14 @@
 
 from .incremental import IncrementalSVC
 from .offline_ramp import OfflineRampSVC
+from .poker import PokerOneClassSVM, PokerSVC, PokerSVR
 from .ramp import RampSVC
 
-__all__ = ["IncrementalSVC", "OfflineRampSVC", "RampSVC"]
+__all__ = [
+    "IncrementalSVC",
+    "OfflineRampSVC",
+    "PokerOneClassSVM",
+    "PokerSVC",
+    "PokerSVR",
+    "RampSVC",
+]

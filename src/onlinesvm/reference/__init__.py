@@ -14,6 +14,7 @@ from onlinesvm.reference.norma import Norma
 from onlinesvm.reference.offline_ramp import OfflineRamp
 from onlinesvm.reference.passive_aggressive import PassiveAggressive
 from onlinesvm.reference.perceptron import Perceptron
+from onlinesvm.reference.poker import Poker
 from onlinesvm.reference.ramp import Greedy, Margin, OneVsRest, QueryAll, Ramp
 from onlinesvm.reference.stream import StreamSVM
 
@@ -31,6 +32,7 @@ __all__ = [
     "PassiveAggressive",
     "Pegasos",
     "Perceptron",
+    "Poker",
     "QueryAll",
     "Ramp",
     "Sgd",

@@ -1,0 +1,312 @@
+// POKER: the SVM solved along a path. Fine & Scheinberg, "Incremental Learning and Selective
+// Sampling via Parametric Optimization Framework for SVM", NIPS 2001.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "onlinesvm/base/one_vs_rest.hpp"
+#include "onlinesvm/solver/parametric.hpp"
+
+namespace onlinesvm {
+
+// A task says which variables an example brings, and to what sum they are held.
+struct PokerClassification {
+    static constexpr std::size_t copies = 1;
+    std::string select = "none";  // of a chunk: who is let in next
+    template <class F>
+    void fields(F&& f) {
+        f("select", select);
+    }
+    std::array<Variable, 1> variables(double y, double c) const {
+        return {{{y, std::min(0.0, y * c), std::max(0.0, y * c)}}};
+    }
+    double target(double) const { return 0; }
+};
+
+struct PokerRegression {
+    static constexpr std::size_t copies = 2;
+    double epsilon = 0.1;
+    template <class F>
+    void fields(F&& f) {
+        f("epsilon", epsilon);
+    }
+    std::array<Variable, 2> variables(double y, double c) const {
+        return {{{y - epsilon, 0, c}, {y + epsilon, -c, 0}}};
+    }
+    double target(double) const { return 0; }
+};
+
+struct PokerNovelty {
+    static constexpr std::size_t copies = 1;
+    double nu = 0.5;
+    template <class F>
+    void fields(F&& f) {
+        f("nu", nu);
+    }
+    std::array<Variable, 1> variables(double, double c) const { return {{{0, 0, c}}}; }
+    double target(double total) const { return nu * total; }
+};
+
+template <class T, class Task>
+class Poker : public OneVsRest<T, Parametric<T, Task::copies>> {
+    using Engine = Parametric<T, Task::copies>;
+    using Base = OneVsRest<T, Engine>;
+    static constexpr bool kClasses = std::is_same_v<Task, PokerClassification>;
+
+  public:
+    struct Params {
+        double C = 1.0;
+        double tol = 1e-8;  // largest KKT violation left
+        std::string bias = "free";
+        std::int64_t cache_bytes = std::int64_t(1) << 28;
+        Kernel kernel;
+        Task task;
+
+        template <class F>
+        void fields(F&& field) {
+            field("C", C);
+            field("tol", tol);
+            field("bias", bias);
+            field("cache_bytes", cache_bytes);
+            field("kernel", kernel);
+            task.fields(field);
+        }
+    };
+
+    explicit Poker(const Params& p)
+        : Base(p.kernel, p.cache_bytes, {.kkt = p.tol, .gain = 0}),
+          C_(p.C),
+          free_(p.bias == "free"),
+          task_(p.task) {
+        if (!free_ && p.bias != "none")
+            throw std::invalid_argument("bias: must be 'free' or 'none', got '" + p.bias + "'");
+    }
+
+    void learn(Row<T> x, double y, double weight, std::int64_t id) {
+        learn_chunk({&x, 1}, {&y, 1}, {&weight, 1}, {&id, 1});
+    }
+
+    // AltPOKER: a chunk of any size at once; the first one from scratch, by Self-Init.
+    void learn_chunk(std::span<const Row<T>> xs, std::span<const double> ys,
+                     std::span<const double> weights, std::span<const std::int64_t> ids) {
+        const bool first = rows_->size() == 0;
+        for (std::size_t begin = 0; begin < xs.size(); begin += kLookAhead) {
+            const auto block = xs.subspan(begin, std::min(kLookAhead, xs.size() - begin));
+            rows_->expect(block);
+            for (std::size_t i = begin; i < begin + block.size(); ++i)
+                append(xs[i], ys[i], weights[i], ids[i], first);
+        }
+        rows_->expect({});
+        for (auto& machine : machines_) {
+            machine->begin_path();
+            machine->aim(task_.target(total_));
+            fit_chunk(*machine, ids, first);
+            machine->settle(free_);
+        }
+        tidy();
+    }
+
+    // Who goes is pushed to 0 at the present bias; then the bias adjusts to the rest.
+    void unlearn(std::span<const std::int64_t> ids) {
+        std::vector<std::int64_t> held;
+        for (std::int64_t id : ids)
+            if (rows_->holds(id)) held.push_back(id);
+        if (held.empty()) return;
+        for (auto& machine : machines_) {
+            machine->begin_path();
+            machine->vacate(held);
+        }
+        for (std::int64_t id : held) {
+            total_ -= notes_->cost[rows_->slot(id)];
+            rows_->remove(rows_->slot(id));
+        }
+        if (rows_->size() == 0) total_ = 0;
+        for (auto& machine : machines_) {
+            machine->aim(task_.target(total_));
+            if (free_) machine->adjust_bias();
+            machine->settle(free_);
+        }
+        tidy();
+    }
+
+    // A new class starts with every example held as a negative: alpha = 0, b = -1.
+    void grow(std::size_t classes) {
+        Base::grow_to(classes, [&](Engine& engine) {
+            for (Slot j = 0; j < rows_->size(); ++j)
+                engine.add(j, task_.variables(-1, Base::cost(j)), 0);
+            if (free_)
+                engine.adjust_bias();
+            else
+                fit_newcomers(engine);
+            engine.settle(free_);
+        });
+    }
+
+    double kkt_residual() const {
+        double worst = 0;
+        const std::vector<double> f = Base::scores_of_held();
+        for (std::size_t o = 0; o < machines_.size(); ++o) {
+            for (Slot j = 0; j < rows_->size(); ++j)
+                worst = std::max(worst, machines_[o]->violation_at(j, f[j * machines_.size() + o]));
+            if (free_) worst = std::max(worst, machines_[o]->imbalance());
+        }
+        return worst;
+    }
+    // |w|^2/2 + the losses of the examples held - target * t, summed over outputs.
+    double objective() const {
+        double total = 0;
+        const std::vector<double> f = Base::scores_of_held();
+        for (std::size_t o = 0; o < machines_.size(); ++o) {
+            const Engine& engine = *machines_[o];
+            for (Slot j = 0; j < rows_->size(); ++j) {
+                const double fj = f[j * machines_.size() + o];
+                total += 0.5 * engine.coefficient(j) * (fj - engine.bias());
+                total += engine.loss_at(j, fj);
+            }
+            total += engine.target() * engine.bias();
+        }
+        return total;
+    }
+    double level() const { return 0.0 - machines_[0]->bias(); }
+    std::vector<double> free_bias() const {
+        std::vector<double> b;
+        for (const auto& machine : machines_) b.push_back(machine->bias());
+        return b;
+    }
+    // The breakpoints of the last call, output by output.
+    std::vector<std::vector<Breakpoint>> path() const {
+        std::vector<std::vector<Breakpoint>> all;
+        for (const auto& machine : machines_) all.push_back(machine->path());
+        return all;
+    }
+
+    std::int64_t breakpoints() const { return breakpoints_; }  // of the last call
+
+    template <class A>
+    void state(A& a) {
+        Base::state(a);
+        a("total", total_);
+        a("breakpoints", breakpoints_);
+    }
+
+  private:
+    using Base::rows_, Base::notes_, Base::machines_;
+    static constexpr std::size_t kLookAhead = 16;
+    static constexpr std::size_t kTop = 10;   // candidates of which dObj is tried,
+    static constexpr std::size_t kTrial = 3;  // for so many breakpoints
+
+    void append(Row<T> x, double y, double weight, std::int64_t id, bool first) {
+        KernelRow<T> row = rows_->arriving(x);
+        const Slot c = rows_->push(x, id);
+        notes_->cost[c] = C_ * weight;
+        if constexpr (kClasses) notes_->label[c] = std::int32_t(y);
+        total_ += notes_->cost[c];
+        bool moves = false;
+        for (std::size_t o = 0; o < machines_.size(); ++o) {
+            const double target = kClasses ? Base::sign(o, std::int32_t(y)) : y;
+            Engine& engine = *machines_[o];
+            engine.add(c, task_.variables(target, notes_->cost[c]), engine.f(row.data()));
+            moves |= engine.violates(c);
+        }
+        if (moves && !first) {  // its row will be needed
+            rows_->keep(c, std::move(row));
+            rows_->promote(c);
+        } else {
+            rows_->recycle(std::move(row));
+        }
+    }
+    void fit_chunk(Engine& engine, std::span<const std::int64_t> ids, bool first) {
+        if constexpr (kClasses)
+            if (task_.select != "none") return sample(engine, ids, first);
+        if (first && free_) return engine.self_init();
+        fit_newcomers(engine);
+    }
+    void fit_newcomers(Engine& engine) {
+        engine.fixed_bias();
+        if (free_) engine.adjust_bias();
+    }
+    // Selective sampling: a chunk is a pool, and its violators are let in one by one. When none is
+    // left, those never let in have alpha = 0 rightly, and the solution is that of all.
+    void sample(Engine& engine, std::span<const std::int64_t> ids, bool first) {
+        struct Waiting {
+            std::int64_t id;
+            std::array<Variable, Task::copies> variables;
+        };
+        std::vector<Waiting> pool;
+        for (std::int64_t id : ids) {
+            const Slot j = rows_->slot(id);
+            pool.push_back({id, engine.variables(j)});
+            engine.freeze(j);
+        }
+        const auto admit = [&](std::size_t i) {
+            engine.thaw(rows_->slot(pool[i].id), pool[i].variables);
+            pool.erase(pool.begin() + std::ptrdiff_t(i));
+        };
+        if (first && free_) {  // one of each class
+            for (double sign : {1.0, -1.0}) {
+                const auto it = std::find_if(pool.begin(), pool.end(), [&](const Waiting& w) {
+                    return w.variables[0].base == sign;
+                });
+                if (it != pool.end()) admit(std::size_t(it - pool.begin()));
+            }
+            engine.self_init();
+        }
+        const bool nearest = task_.select.starts_with("cls2w"),
+                   tries = task_.select.ends_with("+dobj");
+        std::vector<std::pair<double, std::size_t>> violators;
+        for (;;) {
+            violators.clear();
+            for (std::size_t i = 0; i < pool.size(); ++i) {
+                const Variable& v = pool[i].variables[0];
+                const double h = engine.gradient(rows_->slot(pool[i].id)), slack = v.base * h;
+                if (slack > engine.tolerance())
+                    violators.push_back({nearest ? std::abs(v.base - h) : -slack, i});
+            }
+            if (violators.empty()) break;
+            const std::size_t n = std::min<std::size_t>(tries ? kTop : 1, violators.size());
+            std::partial_sort(violators.begin(), violators.begin() + std::ptrdiff_t(n),
+                              violators.end());
+            std::size_t best = violators[0].second;
+            double most = -1;
+            for (std::size_t r = 0; tries && r < n; ++r) {
+                const Waiting& w = pool[violators[r].second];
+                const double gain = engine.gain(rows_->slot(w.id), w.variables, kTrial);
+                if (gain > most) most = gain, best = violators[r].second;
+            }
+            admit(best);
+            fit_newcomers(engine);
+        }
+        while (!pool.empty()) admit(pool.size() - 1);
+    }
+    // Those without a coefficient leave f, once there are many.
+    void tidy() {
+        breakpoints_ = 0;
+        for (const auto& machine : machines_) breakpoints_ += std::int64_t(machine->path().size());
+        const std::size_t active = rows_->active();
+        if (8 * (active - Base::n_support()) <= active + 128) return;
+        for (Slot j = active; j-- > 0;)
+            if (!Base::supports(j)) rows_->demote(j);
+    }
+
+    double C_;
+    bool free_;
+    Task task_;
+    double total_ = 0;  // sum of C_i
+    std::int64_t breakpoints_ = 0;
+};
+
+template <class T>
+using PokerClassifier = Poker<T, PokerClassification>;
+template <class T>
+using PokerRegressor = Poker<T, PokerRegression>;
+template <class T>
+using PokerOneClass = Poker<T, PokerNovelty>;
+
+}  // namespace onlinesvm

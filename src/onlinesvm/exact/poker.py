@@ -1,0 +1,379 @@
+"""POKER: support vector machines solved along a path, batch, by chunks, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import kernels
+from ..base import OnlineClassifier, OnlineEstimator, OnlineOutlierDetector, OnlineRegressor
+from ..base.progress import Progress
+from ..kernels import KernelFunction
+from ..params import count, number, word
+
+#: What happens at a breakpoint, as the core numbers it.
+EVENTS = np.array(["O->S", "E->S", "S->O", "S->E", "O->E", "E->O", "end"])
+SELECTIONS = ("cls2w", "maxslk", "cls2w+dobj", "maxslk+dobj")
+
+
+class PokerModel(OnlineEstimator):
+    """What the three tasks share: the engine, its path, the bias."""
+
+    _any_cut_gives = "solution"
+
+    def _first_slab(self, n: int, progress: Progress) -> int:
+        return n  # the rows of a call are the chunk
+
+    def _core_params(self, n_features: int) -> dict[str, Any]:
+        return {
+            "tol": number("tol", self.tol, above=0),
+            "cache_bytes": count("cache_bytes", self.cache_bytes),
+            "kernel": kernels.resolve(
+                self.kernel,
+                gamma=self.gamma,
+                degree=self.degree,
+                coef0=self.coef0,
+                bias="none",  # of the kernel: the engine has a bias of its own
+                n_features=n_features,
+            ),
+        }
+
+    @property
+    def intercept_(self) -> NDArray[np.float64]:
+        """The bias of each output; the middle of its interval where nobody is on the margin."""
+        return np.asarray(self._fitted_core("intercept_").free_bias())
+
+    @property
+    def n_iter_(self) -> int:
+        """Breakpoints of the last call that learned or unlearned."""
+        return int(self._fitted_core("n_iter_").breakpoints)
+
+    @property
+    def path_(self) -> NDArray[Any]:
+        """The breakpoints of the last call, in order; empty after loading."""
+        path = self._fitted_core("path_").path()
+        columns = {name: np.asarray(values) for name, values in path.items()}
+        columns["event"] = EVENTS[columns["event"]]
+        table = np.empty(
+            len(columns["u"]), [(name, values.dtype) for name, values in columns.items()]
+        )
+        for name, values in columns.items():
+            table[name] = values
+        return table
+
+
+class PokerSVC(PokerModel, OnlineClassifier):
+    """POKER (Fine & Scheinberg): the exact SVM in chunks of any size, unlearning included.
+
+    After every call the model is the optimum of the soft-margin SVM over all examples held, with
+    a free bias or without: what ``SVC`` would find at tight tolerance, whatever the order and the
+    size of the chunks. The solution follows a path that is linear in pieces, so there is nothing
+    to tune and no slow convergence: ``fit`` walks in from a bias far out (Self-Init),
+    ``partial_fit`` starts from the solution at hand and lets the new rows in together (AltPOKER),
+    :meth:`unlearn` pushes examples out. Prefer it where data come in batches, or for a batch fit
+    to the last digit; for one example at a time :class:`IncrementalSVC` takes fewer steps.
+
+    The price: all examples are kept, and a breakpoint costs time in proportion to the examples
+    times the support vectors on the margin; there are two or three breakpoints per example in
+    large chunks, and up to six one by one. Memory grows with the square of the margin.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of an error against a wide margin, > 0.
+    kernel : {"rbf", "linear", "poly", "laplacian", "chi2"} or callable, default="rbf"
+        A callable ``k(x, X)`` gives the values of one example against the rows of ``X``.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Width of rbf, poly, laplacian and chi2. Both words mean ``1 / n_features``, right for
+        standardised features; with dicts, the features of the first example are counted.
+    degree : int, default=3
+        Of the polynomial kernel.
+    coef0 : float, default=0.0
+        Constant of the polynomial kernel, >= 0.
+    bias : {"free", "none"}, default="free"
+        ``"none"`` solves the problem with the bias fixed at 0.
+    select : {"cls2w", "maxslk", "cls2w+dobj", "maxslk+dobj"}, default=None
+        Take the rows of a call as a pool of labelled examples and let in one at a time: the one
+        nearest to the decision boundary or the one with the largest slack; with ``+dobj`` the one
+        of the ten best whose first three breakpoints raise the dual most. Only examples that
+        violate their condition are let in, until none does: the solution is then optimal for all
+        rows. Those never let in are stored as well, with coefficient 0.
+    tol : float, default=1e-8
+        An example may violate the optimality conditions by so much, or by what rounding leaves.
+    class_weight : dict or "balanced", default=None
+        Multiplies ``C`` by class. ``"balanced"`` works with ``fit`` only.
+    classes : "open" or array of labels, default=None
+        ``"open"`` lets classes appear at any time; an array names them beforehand, so that
+        ``partial_fit`` and ``learn_one`` need no more.
+    dtype : {"float64", "float32"}, default="float64"
+        Type of the stored examples and kernel values; the solution is float64 throughout.
+    cache_bytes : int, default=256 MiB
+        Memory for kernel rows, on top of the examples. It affects speed only.
+    n_jobs : int, default=None
+        Threads for predicting and for kernel rows of examples to come; None is one, -1 all
+        processors. The results are the same bits.
+    verbose : bool, default=False
+        Show a live bar when learning takes long.
+
+    Attributes
+    ----------
+    classes_ : array of labels, in ascending order; with ``classes="open"`` in order of arrival
+    n_features_in_, feature_names_in_ : as in scikit-learn
+    support_ : ids of the support vectors
+    support_vectors_, dual_coef_ : the vectors and their signed coefficients
+    n_support_ : number of support vectors of each class (one-vs-rest problem)
+    intercept_ : array, the bias of each output; the middle of its interval where no support
+        vector lies on the margin
+    n_iter_ : int, breakpoints of the last call
+    path_ : structured array, the breakpoints of the last call: ``output``, ``u`` (the parameter
+        of the fixed-bias run, or minus the bias while the bias moves), ``event`` (``"O->S"`` for
+        an example that comes to the margin, and so on; ``"end"`` of a run), ``id`` of the
+        example, sizes of ``S`` (on the margin), ``E`` (at the bound) and ``O`` (at 0)
+        afterwards, and the ``dual`` value
+    n_seen_ : int, examples that arrived
+    nbytes_ : int, memory of the model
+
+    References
+    ----------
+    S. Fine, K. Scheinberg: Incremental Learning and Selective Sampling via Parametric
+    Optimization Framework for SVM. NIPS 2001.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onlinesvm import PokerSVC
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 2))
+    >>> y = np.where(X[:, 0] * X[:, 1] + rng.normal(0, 0.3, 300) > 0, 1, -1)
+    >>> batch = PokerSVC(C=10, gamma=0.5).fit(X, y)
+    >>> print(f"{batch.score(X, y):.2f}")
+    0.84
+    >>> chunks = PokerSVC(C=10, gamma=0.5)
+    >>> for part in np.array_split(np.arange(300), 6):
+    ...     _ = chunks.partial_fit(X[part], y[part], classes=[-1, 1])
+    >>> bool(np.allclose(batch.decision_function(X), chunks.decision_function(X), atol=1e-8))
+    True
+    """
+
+    _stem = "PokerClassifier"
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        kernel: str | KernelFunction = "rbf",
+        gamma: float | Literal["scale", "auto"] = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        bias: Literal["free", "none"] = "free",
+        select: Literal["cls2w", "maxslk", "cls2w+dobj", "maxslk+dobj"] | None = None,
+        tol: float = 1e-8,
+        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
+        classes: Sequence[Any] | Literal["open"] | None = None,
+        dtype: Literal["float32", "float64"] = "float64",
+        cache_bytes: int = 256 << 20,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.bias = bias
+        self.select = select
+        self.tol = tol
+        self.class_weight = class_weight
+        self.classes = classes
+        self.dtype = dtype
+        self.cache_bytes = cache_bytes
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _core_params(self, n_features: int) -> dict[str, Any]:
+        return super()._core_params(n_features) | {
+            "C": number("C", self.C, above=0),
+            "bias": word("bias", self.bias, ("free", "none")),
+            "select": "none" if self.select is None else word("select", self.select, SELECTIONS),
+        }
+
+
+class PokerSVR(PokerModel, OnlineRegressor):
+    """POKER for regression: the exact epsilon-SVR in chunks of any size, unlearning included.
+
+    After every call the model is the optimum of epsilon-insensitive regression over all examples
+    held: what ``SVR`` would find at tight tolerance, whatever the order and the size of the
+    chunks. The engine is that of :class:`PokerSVC`, with two variables for each example, one above
+    the tube and one below. Prefer it where a kernel regression must stay exact while data come,
+    or go; for endless streams :class:`NormaSVR` is bounded in memory.
+
+    All examples are kept; a breakpoint costs time in proportion to the examples times the support
+    vectors on the edge of the tube.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of a deviation against a smooth function, > 0.
+    epsilon : float, default=0.1
+        Half the width of the tube inside which a deviation costs nothing, >= 0.
+    bias : {"free", "none"}, default="free"
+        ``"none"`` solves the problem with the bias fixed at 0.
+    kernel, gamma, degree, coef0, tol, dtype, cache_bytes, n_jobs, verbose
+        As in :class:`PokerSVC`.
+
+    Attributes
+    ----------
+    n_features_in_, feature_names_in_ : as in scikit-learn
+    support_, support_vectors_, dual_coef_ : as in scikit-learn, ``support_`` by id
+    intercept_ : array of one number
+    n_iter_, path_ : as in :class:`PokerSVC`
+    n_seen_ : int, examples that arrived
+    nbytes_ : int, memory of the model
+
+    References
+    ----------
+    S. Fine, K. Scheinberg: Incremental Learning and Selective Sampling via Parametric
+    Optimization Framework for SVM. NIPS 2001.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onlinesvm import PokerSVR
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-3, 3, size=(200, 1))
+    >>> y = np.sin(X[:, 0]) + rng.normal(0, 0.1, 200)
+    >>> model = PokerSVR(C=10, gamma=0.5).fit(X[:100], y[:100])
+    >>> print(f"{model.partial_fit(X[100:], y[100:]).score(X, y):.3f}")
+    0.979
+    """
+
+    _stem = "PokerRegressor"
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        epsilon: float = 0.1,
+        *,
+        kernel: str | KernelFunction = "rbf",
+        gamma: float | Literal["scale", "auto"] = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        bias: Literal["free", "none"] = "free",
+        tol: float = 1e-8,
+        dtype: Literal["float32", "float64"] = "float64",
+        cache_bytes: int = 256 << 20,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.C = C
+        self.epsilon = epsilon
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.bias = bias
+        self.tol = tol
+        self.dtype = dtype
+        self.cache_bytes = cache_bytes
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _core_params(self, n_features: int) -> dict[str, Any]:
+        return super()._core_params(n_features) | {
+            "C": number("C", self.C, above=0),
+            "epsilon": number("epsilon", self.epsilon, at_least=0),
+            "bias": word("bias", self.bias, ("free", "none")),
+        }
+
+
+class PokerOneClassSVM(PokerModel, OnlineOutlierDetector):
+    """POKER for novelty: the exact one-class SVM in chunks of any size, unlearning included.
+
+    After every call the model is the optimum of the nu-one-class SVM over all examples held: what
+    ``OneClassSVM`` would find at tight tolerance. At most a share ``nu`` of the examples are
+    outliers, at least a share ``nu`` support the boundary. Prefer it where the boundary must be
+    exact, or follow removals; for endless streams :class:`NormaOneClassSVM` is bounded in memory.
+
+    All examples are kept; a breakpoint costs time in proportion to the examples times the support
+    vectors on the boundary.
+
+    Parameters
+    ----------
+    nu : float, default=0.5
+        The share of outliers, above 0 and below 1.
+    kernel, gamma, degree, coef0, tol, dtype, cache_bytes, n_jobs, verbose
+        As in :class:`PokerSVC`.
+
+    Attributes
+    ----------
+    n_features_in_, feature_names_in_ : as in scikit-learn
+    offset_ : float, the threshold rho: ``decision_function = score_samples - offset_``
+    support_, support_vectors_, dual_coef_ : as in scikit-learn, ``support_`` by id
+    n_iter_, path_ : as in :class:`PokerSVC`
+    n_seen_ : int, examples that arrived
+    nbytes_ : int, memory of the model
+
+    References
+    ----------
+    S. Fine, K. Scheinberg: Incremental Learning and Selective Sampling via Parametric
+    Optimization Framework for SVM. NIPS 2001.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onlinesvm import PokerOneClassSVM
+    >>> rng = np.random.default_rng(0)
+    >>> model = PokerOneClassSVM(nu=0.1, gamma=0.5).fit(rng.normal(size=(200, 2)))
+    >>> model.partial_fit(rng.normal(size=(100, 2))).predict([[0.0, 0.1], [4.0, -4.0]])
+    array([ 1, -1])
+    """
+
+    _stem = "PokerOneClass"
+
+    def __init__(
+        self,
+        nu: float = 0.5,
+        *,
+        kernel: str | KernelFunction = "rbf",
+        gamma: float | Literal["scale", "auto"] = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        tol: float = 1e-8,
+        dtype: Literal["float32", "float64"] = "float64",
+        cache_bytes: int = 256 << 20,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.nu = nu
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.tol = tol
+        self.dtype = dtype
+        self.cache_bytes = cache_bytes
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _core_params(self, n_features: int) -> dict[str, Any]:
+        return super()._core_params(n_features) | {
+            "C": 1.0,
+            "bias": "free",
+            "nu": number("nu", self.nu, above=0, below=1),
+        }
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """+1 for what is usual, -1 for outliers; learns nothing.
+
+        The examples on the boundary have decision 0, of either sign by rounding: usual.
+        """
+        return np.where(self.decision_function(X) < -self.tol, -1, 1)
+
+    def predict_one(self, x: Any) -> int | None:
+        """+1 or -1 for one 1-D array or dict; ``None`` before anything was learned."""
+        if not self.__sklearn_is_fitted__():
+            return None
+        return -1 if self.decide_one(x) < -self.tol else 1

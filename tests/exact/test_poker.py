@@ -1,0 +1,548 @@
+"""PokerSVC, PokerSVR and PokerOneClassSVM against batch solvers, their twin, and their promises."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from oracles import (
+    Stream,
+    alphas,
+    balanced_qp,
+    blobs,
+    box_kkt,
+    box_qp,
+    contradictory,
+    duplicates,
+    nasty_streams,
+    one_class_first,
+    signed_gram,
+    sorted_labels,
+    streams,
+    zeros,
+)
+from sklearn.svm import SVC, SVR, OneClassSVM
+
+from onlinesvm import IncrementalSVC, PokerOneClassSVM, PokerSVC, PokerSVR, load
+from onlinesvm.reference import Kernel, Poker
+
+Array = NDArray[np.float64]
+
+KERNELS = {
+    "rbf": Kernel("rbf", gamma=2.0),
+    "linear": Kernel("linear"),
+    "poly": Kernel("poly", gamma=0.5, degree=3, coef0=1.0),
+}
+SIGNS = [-1.0, 1.0]
+CHUNKS = (1, 7, 30)
+
+
+def params(kernel: str) -> dict[str, Any]:
+    k = KERNELS[kernel]
+    return {"kernel": kernel, "gamma": k.gamma, "degree": int(k.degree), "coef0": k.coef0}
+
+
+def machine(kernel: str = "rbf", **more: Any) -> PokerSVC:
+    return PokerSVC(classes=SIGNS, **params(kernel), **more)
+
+
+def feed(model: Any, X: Array, y: Array, chunk: int) -> Any:
+    for i in range(0, len(y), chunk):
+        model.partial_fit(X[i : i + chunk], y[i : i + chunk])
+    return model
+
+
+def kkt_by_hand(model: PokerSVC, kernel: str, stream: Stream, held: Any, C: Array | float) -> float:
+    """The KKT residual of section 0: from the coefficients alone."""
+    X, y = stream.X[held], stream.y[held]
+    alpha = alphas(model, len(stream.y))[0][held]
+    Q = signed_gram(KERNELS[kernel], X, y)
+    violation = box_kkt(Q, 1.0 - y * model.intercept_[0], alpha, C)
+    return max(violation, abs(float(y @ alpha)) if model.bias == "free" else 0.0)
+
+
+# ---- exactness -----------------------------------------------------------------------------------
+
+KINDS = [blobs, duplicates, contradictory, one_class_first, sorted_labels, zeros]
+FIFTY_FOUR = [
+    pytest.param(kind, kernel, C, id=f"{kind.__name__}-{kernel}-{C}")
+    for kind in KINDS
+    for kernel in KERNELS
+    for C in (0.1, 1.0, 50.0)
+]
+
+
+@pytest.mark.parametrize(("kind", "kernel", "C"), FIFTY_FOUR)
+def test_is_the_batch_solution_after_every_chunk(kind, kernel, C):
+    stream = kind(1 + int(10 * C), 30)
+    exact = {}
+    for stop in (7, 14, 30):
+        X, y = stream.X[:stop], stream.y[:stop]
+        alpha = balanced_qp(signed_gram(KERNELS[kernel], X, y), y, C)
+        exact[stop] = KERNELS[kernel](stream.X, X) @ (y * alpha)  # b is in the KKT conditions
+    finals = []
+    for chunk in CHUNKS:
+        model = machine(kernel, C=C)
+        for start in range(0, 30, chunk):
+            stop = min(30, start + chunk)
+            X, y = stream.X[:stop], stream.y[:stop]
+            model.partial_fit(X[start:], y[start:])
+            where = f"{stream}, chunks of {chunk}, example {stop}"
+            kkt = kkt_by_hand(model, kernel, stream, np.arange(stop), C)
+            assert kkt <= 1e-6, f"{where}: KKT residual {kkt:.3g}"
+            if stop in exact:
+                f = model.decision_function(stream.X) - model.intercept_[0]
+                np.testing.assert_allclose(f, exact[stop], rtol=0, atol=1e-5, err_msg=where)
+        assert model.kkt_residual() <= 1e-6
+        finals.append(model.decision_function(stream.X))
+    np.testing.assert_allclose(finals, [finals[0]] * 3, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("C", [0.1, 1.0, 50.0])
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_agrees_with_libsvm(kind, C):
+    stream = kind(2, 40)
+    svc = SVC(C=C, kernel="precomputed", tol=1e-10).fit(
+        KERNELS["rbf"](stream.X, stream.X), stream.y
+    )
+    theirs = svc.decision_function(KERNELS["rbf"](stream.X, stream.X))
+    for chunk in (7, 40):
+        ours = feed(machine(C=C), stream.X, stream.y, chunk).decision_function(stream.X)
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_order_of_arrival_does_not_matter(kind, kernel):
+    stream = kind(3, 40)
+    f = []
+    for seed, chunk in enumerate((1, 7, 30, 40)):
+        order = np.random.default_rng(seed).permutation(40)
+        model = feed(machine(kernel, C=2.0), stream.X[order], stream.y[order], chunk)
+        f.append(model.decision_function(stream.X))
+    np.testing.assert_allclose(f, np.broadcast_to(f[0], (4, 40)), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_without_bias_it_is_the_zero_bias_problem(kind, kernel):
+    stream = kind(4, 40)
+    Q = signed_gram(KERNELS[kernel], stream.X, stream.y)
+    exact = KERNELS[kernel](stream.X, stream.X) @ (stream.y * box_qp(Q, 2.0))
+    for chunk in CHUNKS:
+        model = feed(machine(kernel, C=2.0, bias="none"), stream.X, stream.y, chunk)
+        assert kkt_by_hand(model, kernel, stream, np.arange(40), 2.0) <= 1e-6
+        np.testing.assert_allclose(model.decision_function(stream.X), exact, rtol=0, atol=1e-5)
+        assert model.intercept_ == [0.0]
+
+
+def test_is_incremental_svc():
+    stream = blobs(5, 200, d=3)
+    other = IncrementalSVC(C=3.0, gamma=2.0).fit(stream.X, stream.y)
+    model = feed(machine(C=3.0), stream.X, stream.y, 50)
+    np.testing.assert_allclose(
+        model.decision_function(stream.X), other.decision_function(stream.X), rtol=0, atol=1e-6
+    )
+    assert model.objective() == pytest.approx(other.objective(), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "stream", [s for s in nasty_streams(21) if not s.name.startswith(("huge", "tiny"))], ids=str
+)
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+@pytest.mark.parametrize("bias", ["free", "none"])
+def test_equals_its_twin_after_every_chunk(stream, kernel, bias):
+    model, twin = machine(kernel, C=2.0, bias=bias), Poker(KERNELS[kernel], C=2.0, bias=bias)
+    for start in range(0, 21, 7):
+        X, y = stream.X[start : start + 7], stream.y[start : start + 7]
+        model.partial_fit(X, y)
+        twin.learn(X, y)
+        assert twin.kkt() <= 1e-7
+        np.testing.assert_allclose(
+            model.decision_function(stream.X), twin.score(stream.X), atol=1e-6, err_msg=str(start)
+        )
+    gone = np.arange(0, 21, 2)
+    model.unlearn(gone)
+    twin.unlearn(gone)
+    assert twin.kkt() <= 1e-7
+    np.testing.assert_allclose(model.decision_function(stream.X), twin.score(stream.X), atol=1e-6)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    streams(max_size=24),
+    st.sampled_from([0.1, 1.0, 50.0]),
+    st.sampled_from(sorted(KERNELS)),
+    st.sampled_from(["free", "none"]),
+    st.integers(1, 24),
+    st.data(),
+)
+def test_any_stream_and_any_removal_leave_the_optimum(stream, C, kernel, bias, chunk, data):
+    n = len(stream.y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # no cap strikes
+        model = feed(machine(kernel, C=C, bias=bias), stream.X, stream.y, chunk)
+        assert kkt_by_hand(model, kernel, stream, np.arange(n), C) <= 1e-6
+        gone = data.draw(st.lists(st.integers(0, n - 1), unique=True), label="gone")
+        model.unlearn(np.array(gone, dtype=int))
+    ids = np.arange(n)
+    held = np.setdiff1d(ids, gone)
+    assert kkt_by_hand(model, kernel, stream, held, C) <= 1e-6
+    fresh = machine(kernel, C=C, bias=bias)
+    fresh.partial_fit(stream.X, stream.y, sample_weight=np.isin(ids, held))
+    np.testing.assert_allclose(
+        model.decision_function(stream.X), fresh.decision_function(stream.X), rtol=0, atol=1e-6
+    )
+
+
+@pytest.mark.parametrize("scale", [1e-7, 1e-5, 1e-3, 1e3, 1e5])
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_any_scale_of_the_features(kernel, scale):
+    """Far below 1 an RBF kernel is singular to working precision: the fallback's case."""
+    stream = blobs(7, 40)
+    X = scale * stream.X
+    model = PokerSVC(kernel=kernel, gamma=0.5, C=1.0, classes=SIGNS)
+    feed(model, X, stream.y, 13)
+    noise = 1e-14 * np.abs(alphas(model, 40)).sum() * (scale**2 if kernel == "linear" else 1.0)
+    assert model.kkt_residual() <= 1e-6 + 10 * noise
+
+
+def test_single_precision_comes_close():
+    stream = blobs(5, 80)
+    exact = machine(C=5.0).partial_fit(stream.X, stream.y)
+    single = machine(C=5.0, dtype="float32").partial_fit(stream.X, stream.y)
+    np.testing.assert_allclose(
+        single.decision_function(stream.X), exact.decision_function(stream.X), atol=1e-4
+    )
+
+
+# ---- micro cases ---------------------------------------------------------------------------------
+
+
+def solved(X: Any, y: Any, kernel: str = "linear", **more: Any) -> tuple[PokerSVC, Array]:
+    X = np.array(X, dtype=np.float64)[:, None]
+    model = PokerSVC(kernel=kernel, classes=SIGNS, **more)
+    model.partial_fit(X, np.array(y, dtype=np.float64))
+    return model, alphas(model, len(X))[0]
+
+
+@pytest.mark.parametrize(("x", "w", "b"), [((1, -1), 1.0, 0.0), ((0, 2), -1.0, 1.0)])
+def test_two_points(x, w, b):
+    model, alpha = solved(x, (1, -1), C=10.0)
+    np.testing.assert_allclose(alpha, [0.5, 0.5])
+    np.testing.assert_allclose(model.decision_function([[0.0], [1.0]]), [b, w + b], atol=1e-12)
+
+
+def test_four_points_on_a_line():
+    model, alpha = solved((-1, 0, 1, 3), (-1, 1, -1, 1), C=1.0)
+    np.testing.assert_allclose(alpha, [0.375, 1, 1, 0.375], atol=1e-12)
+    np.testing.assert_allclose(model.intercept_, [-0.5], atol=1e-12)
+    assert model.objective() == pytest.approx(2.625)
+    assert model.path_["dual"][-1] == pytest.approx(2.625)
+
+
+def test_everybody_at_the_bound():
+    model, alpha = solved((-1, 0, 1, 3), (-1, 1, -1, 1), kernel="rbf", gamma=1.0, C=1.0)
+    assert (alpha == 1.0).all()
+    assert model.intercept_[0] == pytest.approx(-0.165686, abs=1e-6)
+
+
+@pytest.mark.parametrize("bias", ["free", "none"])
+def test_contradictory_pair(bias):
+    model, alpha = solved((1, 1), (1, -1), C=3.0, bias=bias)
+    assert (alpha == 3.0).all()
+    np.testing.assert_allclose(model.decision_function([[1.0], [5.0]]), 0.0, atol=1e-12)
+
+
+def test_no_bias_and_no_unique_alpha():
+    model, alpha = solved((1, -1), (1, -1), C=10.0, bias="none")
+    assert alpha.sum() == pytest.approx(1.0)
+    np.testing.assert_allclose(model.decision_function([[1.0]]), [1.0], atol=1e-12)
+
+
+def test_one_class_has_its_label_everywhere():
+    model, alpha = solved((1, 2, 0), (1, 1, 1))
+    assert not alpha.any()
+    assert (model.decision_function([[-3.0], [0.0]]) == 1.0).all()
+
+
+# ---- unlearning ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bias", ["free", "none"])
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_learn_then_unlearn_restores_f(kind, kernel, bias):
+    stream, extra = kind(4, 30), blobs(9, 12)
+    model = machine(kernel, C=5.0, bias=bias).partial_fit(stream.X, stream.y)
+    before = model.decision_function(stream.X)
+    model.partial_fit(extra.X, extra.y)
+    model.unlearn(np.arange(30, 38))
+    for i in range(38, 42):
+        model.unlearn(i)
+    np.testing.assert_allclose(model.decision_function(stream.X), before, rtol=0, atol=1e-6)
+
+
+def test_unlearning_a_hundred_of_a_thousand_is_retraining():
+    stream = blobs(6, 1000, d=3)
+    gone = np.random.default_rng(0).choice(1000, 100, replace=False)
+    rest = np.setdiff1d(np.arange(1000), gone)
+    model = machine(C=2.0).partial_fit(stream.X, stream.y).unlearn(gone)
+    fresh = machine(C=2.0).partial_fit(stream.X[rest], stream.y[rest])
+    assert not np.isin(model.support_, gone).any()
+    np.testing.assert_allclose(
+        model.decision_function(stream.X), fresh.decision_function(stream.X), rtol=0, atol=1e-6
+    )
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_a_class_emptied_leaves_the_other_and_can_come_back(kernel):
+    stream = blobs(2, 30)
+    model = machine(kernel, C=5.0).partial_fit(stream.X, stream.y)
+    full = model.decision_function(stream.X)
+    positive = np.flatnonzero(stream.y > 0)
+    model.unlearn(positive)
+    assert model.kkt_residual() <= 1e-6
+    np.testing.assert_allclose(model.decision_function(stream.X), -1.0, atol=1e-12)
+    assert len(model.support_) == 0
+    model.partial_fit(stream.X[positive], stream.y[positive])
+    np.testing.assert_allclose(model.decision_function(stream.X), full, rtol=0, atol=1e-6)
+
+
+# ---- the path ------------------------------------------------------------------------------------
+
+
+def test_the_path_tells_what_happened():
+    stream = blobs(1, 60)
+    model = machine(C=2.0).fit(stream.X, stream.y)
+    path = model.path_
+    assert model.n_iter_ == len(path)
+    assert (path["S"] + path["E"] + path["O"] == 60).all()
+    alpha = alphas(model, 60)[0]
+    assert path[["S", "E", "O"]][-1].tolist() == (
+        ((alpha > 0) & (alpha < 2.0)).sum(),
+        (alpha == 2.0).sum(),
+        (alpha == 0.0).sum(),
+    )
+    assert path["event"][-1] == "end"
+    assert (np.diff(path["u"]) >= 0).all() or (np.diff(path["u"]) <= 0).all()  # t goes one way
+    assert path["u"][-1] == pytest.approx(-model.intercept_[0])
+    assert path["dual"][-1] == pytest.approx(model.objective())
+    entered = path["id"][np.isin(path["event"], ["O->S", "E->S"])]
+    assert set(entered) >= set(model.support_[np.abs(model.dual_coef_[0]) < 2.0])
+
+
+def test_the_dual_rises_along_a_fixed_bias_run():
+    stream = blobs(2, 80)
+    model = machine(C=2.0, bias="none").fit(stream.X, stream.y)
+    dual = model.path_["dual"]
+    assert (np.diff(dual) >= -1e-12 * np.abs(dual).max()).all()
+    assert dual[-1] == pytest.approx(model.objective())
+
+
+def test_larger_chunks_need_fewer_breakpoints():
+    stream = blobs(3, 240)
+    total = {}
+    for chunk in (1, 20, 120):
+        model, total[chunk] = machine(C=2.0), 0
+        for i in range(0, 240, chunk):
+            model.partial_fit(stream.X[i : i + chunk], stream.y[i : i + chunk])
+            total[chunk] += model.n_iter_
+    assert total[1] > total[20] > total[120]
+
+
+def test_loading_goes_on_and_forgets_the_path(tmp_path):
+    stream, more = blobs(7, 40), blobs(11, 20)
+    model = machine(C=3.0).partial_fit(stream.X, stream.y)
+    model.save(tmp_path / "model")
+    again = load(tmp_path / "model")
+    assert again.n_iter_ == model.n_iter_
+    assert len(again.path_) == 0
+    for m in (model, again):
+        m.partial_fit(more.X, more.y)
+    np.testing.assert_array_equal(
+        model.decision_function(stream.X), again.decision_function(stream.X)
+    )
+
+
+# ---- selective sampling --------------------------------------------------------------------------
+
+RULES = ["cls2w", "maxslk", "cls2w+dobj", "maxslk+dobj"]
+
+
+@pytest.mark.parametrize("bias", ["free", "none"])
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_selection_ends_at_the_solution_of_all(kind, rule, bias):
+    stream = kind(3, 40)
+    plain = machine(C=2.0, bias=bias).fit(stream.X, stream.y)
+    chosen = machine(C=2.0, bias=bias, select=rule).fit(stream.X, stream.y)
+    assert chosen.kkt_residual() <= 1e-6
+    np.testing.assert_allclose(
+        chosen.decision_function(stream.X), plain.decision_function(stream.X), rtol=0, atol=1e-6
+    )
+    assert chosen.n_seen_ == 40
+    chosen.unlearn([0, 1]).partial_fit(stream.X[:2], stream.y[:2])
+    np.testing.assert_allclose(
+        chosen.decision_function(stream.X), plain.decision_function(stream.X), rtol=0, atol=1e-6
+    )
+
+
+def test_selection_leaves_most_of_an_easy_pool_outside():
+    rng = np.random.default_rng(0)
+    X = np.r_[rng.normal(-3, 0.5, (200, 2)), rng.normal(3, 0.5, (200, 2))]
+    y = np.repeat(SIGNS, 200)
+    path = machine(C=1.0, select="maxslk").fit(X, y).path_
+    assert len(np.unique(path["id"][path["id"] >= 0])) < 100
+
+
+# ---- weights, several classes, sparse ------------------------------------------------------------
+
+
+def test_weights_are_bounds_of_their_own():
+    stream, rng = blobs(8, 40), np.random.default_rng(0)
+    weight = rng.choice([0.0, 0.1, 1.0, 7.0], 40)
+    model = machine(C=2.0).partial_fit(stream.X, stream.y, sample_weight=weight)
+    held = weight > 0
+    assert kkt_by_hand(model, "rbf", stream, held, 2.0 * weight[held]) <= 1e-6
+
+
+@pytest.mark.parametrize("cls", [PokerSVC, PokerSVR, PokerOneClassSVM])
+def test_weight_two_is_two_copies(cls):
+    stream = blobs(9, 40)
+    w = np.arange(40) % 3
+    weighted = cls(gamma=2.0).fit(stream.X, stream.y, sample_weight=w)
+    copies = cls(gamma=2.0).fit(np.repeat(stream.X, w, axis=0), np.repeat(stream.y, w))
+    decide = "predict" if cls is PokerSVR else "decision_function"
+    np.testing.assert_allclose(
+        getattr(weighted, decide)(stream.X), getattr(copies, decide)(stream.X), atol=1e-7
+    )
+
+
+def test_three_classes_are_three_problems():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(90, 2)), rng.integers(0, 3, 90)
+    model = PokerSVC(C=2.0, gamma=1.0, classes=[0, 1, 2])
+    feed(model, X, y, 25)
+    for c in range(3):
+        one = PokerSVC(C=2.0, gamma=1.0).fit(X, np.where(y == c, 1, -1))
+        np.testing.assert_allclose(
+            model.decision_function(X)[:, c], one.decision_function(X), atol=1e-7
+        )
+    assert set(model.path_["output"]) <= {0, 1, 2}
+
+
+def test_sparse_rows_are_the_same_rows():
+    stream = blobs(4, 60, d=6)
+    X = np.where(np.abs(stream.X) < 0.5, 0.0, stream.X)
+    dense = feed(machine(C=2.0), X, stream.y, 20)
+    packed = feed(machine(C=2.0), sp.csr_array(X), stream.y, 20)
+    np.testing.assert_allclose(
+        dense.decision_function(X), packed.decision_function(sp.csr_array(X)), atol=1e-7
+    )
+
+
+# ---- regression ----------------------------------------------------------------------------------
+
+
+def waves(seed: int, n: int) -> tuple[Array, Array]:
+    """Noisy values of a sine, a tenth of them repeated, a tenth contradicted."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-3, 3, size=(n, 2))
+    X[: n // 5] = X[n // 5 : 2 * (n // 5)]
+    y = np.sin(X[:, 0]) + 0.3 * X[:, 1] + rng.normal(0, 0.2, n)
+    y[: n // 10] = y[n // 5 : n // 5 + n // 10]
+    return X, y
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.1, 0.5])
+@pytest.mark.parametrize("C", [0.1, 1.0, 50.0])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_regression_is_libsvms_batch_and_incremental(kernel, C, epsilon):
+    X, y = waves(1, 50)
+    K = KERNELS[kernel](X, X)
+    for chunk in (1, 7, 50):
+        model = feed(PokerSVR(C=C, epsilon=epsilon, **params(kernel)), X, y, chunk)
+        assert model.kkt_residual() <= 1e-6
+        if kernel == "rbf" and epsilon > 0:  # elsewhere LIBSVM does not come near
+            svr = SVR(C=C, epsilon=epsilon, kernel="precomputed", tol=1e-10).fit(K, y)
+            np.testing.assert_allclose(model.predict(X), svr.predict(K), rtol=0, atol=2e-5)
+    back = model.predict(X)
+    more = waves(5, 20)
+    model.partial_fit(*more).unlearn(np.arange(50, 70))
+    np.testing.assert_allclose(model.predict(X), back, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("chunk", [5, 30])
+@pytest.mark.parametrize("bias", ["free", "none"])
+def test_regression_equals_its_twin(chunk, bias):
+    X, y = waves(2, 30)
+    model = PokerSVR(C=2.0, gamma=2.0, bias=bias)
+    twin = Poker(KERNELS["rbf"], C=2.0, task="regress", epsilon=0.1, bias=bias)
+    for i in range(0, 30, chunk):
+        model.partial_fit(X[i : i + chunk], y[i : i + chunk])
+        twin.learn(X[i : i + chunk], y[i : i + chunk])
+        np.testing.assert_allclose(model.predict(X), twin.score(X), atol=1e-7)
+    model.unlearn([3, 4, 5])
+    twin.unlearn([3, 4, 5])
+    np.testing.assert_allclose(model.predict(X), twin.score(X), atol=1e-7)
+
+
+def test_one_target_is_predicted_everywhere():
+    model = PokerSVR().fit([[1.0], [2.0]], [3.0, 3.0])
+    np.testing.assert_allclose(model.predict([[0.0], [9.0]]), 3.0)
+
+
+# ---- one class -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("nu", [0.05, 0.3, 0.9])
+@pytest.mark.parametrize("chunk", [1, 7, 60])
+def test_one_class_is_libsvms_batch_and_incremental(nu, chunk):
+    X, _ = waves(3, 60)
+    model = feed(PokerOneClassSVM(nu=nu, gamma=0.5), X, np.zeros(60), chunk)
+    theirs = OneClassSVM(nu=nu, gamma=0.5, tol=1e-10).fit(X)
+    assert model.kkt_residual() <= 1e-6
+    np.testing.assert_allclose(
+        model.decision_function(X), theirs.decision_function(X), rtol=0, atol=1e-5
+    )
+    assert model.offset_ == pytest.approx(theirs.offset_[0], abs=1e-5)
+    twin = Poker(Kernel("rbf", gamma=0.5), task="detect", nu=nu)
+    twin.learn(X)
+    np.testing.assert_allclose(model.decision_function(X), twin.score(X), atol=1e-7)
+    assert (model.decision_function(X) < -1e-9).mean() <= nu
+
+
+def test_one_class_unlearns():
+    X, _ = waves(4, 60)
+    model = PokerOneClassSVM(nu=0.2, gamma=0.5).fit(X).unlearn(np.arange(20))
+    fresh = PokerOneClassSVM(nu=0.2, gamma=0.5).fit(X[20:])
+    np.testing.assert_allclose(model.decision_function(X), fresh.decision_function(X), atol=1e-7)
+    model.unlearn(np.arange(60))
+    assert not model.decision_function(X).any()
+
+
+# ---- bad arguments -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("model", "argument"),
+    [
+        (PokerSVC(C=0), "C"),
+        (PokerSVC(bias="kernel"), "bias"),
+        (PokerSVC(select="best"), "select"),
+        (PokerSVC(tol=-1), "tol"),
+        (PokerSVR(epsilon=-0.1), "epsilon"),
+        (PokerOneClassSVM(nu=0), "nu"),
+        (PokerOneClassSVM(nu=1), "nu"),
+    ],
+)
+def test_bad_arguments_are_named(model, argument):
+    with pytest.raises(ValueError, match=rf"\b{argument}\b"):
+        model.fit([[0.0], [1.0]], [0, 1])
