@@ -203,15 +203,17 @@ def draw_figure_5(book: Book) -> Figure:
             panel.plot(x, y, marker, color=colour, markersize=6, label=name)
     labels = ("test error, %", "training, CPU seconds", "support vectors", "training, CPU seconds")
     for panel, label in zip(panels, labels, strict=True):
-        panel.set(xlabel="digit against the rest", ylabel=label, xticks=range(10), axisbelow=True)
+        panel.set(xlabel="digit against the rest", ylabel=label, axisbelow=True)
         panel.grid(axis="y", color="#DDDDDD", linewidth=0.6)
         panel.spines[["top", "right"]].set_visible(False)
-    panels[0].set_ylim(bottom=0)
-    panels[1].set_yscale("log")
-    panels[2].set_ylim(bottom=0)
-    panels[3].set(
-        xlabel="support vectors", yscale="log", xticks=range(0, 8001, 1000), xlim=(0, None)
-    )
+    for panel in panels[:3]:
+        panel.set_xticks(range(10))
+    for panel in (panels[0], panels[2]):
+        panel.set_ylim(bottom=0)
+    for panel in (panels[1], panels[3]):
+        panel.set_yscale("log")
+    panels[3].set_xlabel("support vectors")
+    panels[3].set_xlim(left=0)
     picture.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=5)
     return picture
 
