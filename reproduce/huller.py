@@ -222,7 +222,8 @@ def draw_figure_6(book: Book) -> Figure:
     """Bars of the full cache, and on top of them what each smaller cache costs more."""
     picture = figure(figsize=(8.5, 4.8))
     panel = picture.subplots()
-    bars = [(name, digit) for digit in CACHE_DIGITS for name in with_cache(book, CACHE)]
+    known = [d for d in CACHE_DIGITS if all(book.libsvm(d, cache) for cache in CACHES)]
+    bars = [(name, digit) for digit in known for name in with_cache(book, CACHE)]
     reached = np.zeros(len(bars))
     for cache, colour in zip(CACHES, CLASS_COLOURS, strict=False):
         found = [with_cache(book, cache)[name](digit) for name, digit in bars]
