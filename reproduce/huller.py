@@ -220,12 +220,13 @@ def draw_figure_5(book: Book) -> Figure:
 
 def draw_figure_6(book: Book) -> Figure:
     """Bars of the full cache, and on top of them what each smaller cache costs more."""
-    picture = figure(figsize=(8.5, 4.8))
+    picture = figure(figsize=(5.6, 4.6))
     panel = picture.subplots()
-    known = [d for d in CACHE_DIGITS if all(book.libsvm(d, cache) for cache in CACHES)]
+    known = [digit for digit in CACHE_DIGITS if book.libsvm(digit, CACHES[1])]
+    caches = [cache for cache in CACHES if all(book.libsvm(digit, cache) for digit in known)]
     bars = [(name, digit) for digit in known for name in with_cache(book, CACHE)]
     reached = np.zeros(len(bars))
-    for cache, colour in zip(CACHES, CLASS_COLOURS, strict=False):
+    for cache, colour in zip(caches, CLASS_COLOURS, strict=False):
         found = [with_cache(book, cache)[name](digit) for name, digit in bars]
         cpu = np.array([0.0 if facts is None else facts["fit_cpu_s"] for facts in found])
         label = f"{cache} MB" if cache == CACHE else f"more with {cache} MB"
