@@ -11,7 +11,17 @@ import importlib.util
 import subprocess
 import sys
 
-SPEED = ("ramp_pass", "digits", "predict", "kernel_row", "linear", "sparse", "stream_1m")
+SPEED = (
+    "ramp_pass",
+    "digits",
+    "smo",
+    "incremental",
+    "predict",
+    "kernel_row",
+    "linear",
+    "sparse",
+    "stream_1m",
+)
 BENCHMARKS = {name: f"bench.speed.{name}" for name in SPEED} | {"quality": "bench.quality.accuracy"}
 
 

@@ -445,6 +445,20 @@ void bind_as(nb::module_& m, const std::string& name) {
         });
     if constexpr (requires(const Algo& algo) { algo.duality_gap(); })
         model.def("duality_gap", reading([](const Algo& algo) { return algo.duality_gap(); }));
+    if constexpr (requires(const Algo& algo) { algo.distance(); })
+        model.def("distance", [](const Model& self) {
+            const auto distance = self.read([](const Algo& algo) { return algo.distance(); });
+            return nb::make_tuple(distance.w, distance.b);
+        });
+    if constexpr (requires(const Algo& algo) { algo.labels(); })
+        model.def(
+            "labels",
+            [](const Model& self) {
+                auto [ids, labels] = self.read(
+                    [](const Algo& algo) { return std::pair(algo.ids(), algo.labels()); });
+                return nb::make_tuple(to_numpy(std::move(ids)), to_numpy(std::move(labels)));
+            },
+            "The ids held and the class number of each.");
     if constexpr (requires(Algo& algo) { algo.set_C(1.0); })
         model.def(
             "set_C", [](Model& self, double C) { self.write([&](Algo& algo) { algo.set_C(C); }); },
@@ -484,6 +498,15 @@ void bind_as(nb::module_& m, const std::string& name) {
         });
     if constexpr (requires(Algo& algo) { algo.solve(); })
         model.def("solve", [](Model& self) { self.write([](Algo& algo) { algo.solve(); }); });
+    if constexpr (requires(Algo& algo) { algo.improve(); })
+        model
+            .def("improve",
+                 [](Model& self) { return self.write([](Algo& algo) { return algo.improve(); }); })
+            .def("steps",
+                 [](const Model& self) {
+                     return to_numpy(self.read([](const Algo& algo) { return algo.steps(); }));
+                 })
+            .def_prop_ro("gap", reading([](const Algo& algo) { return algo.gap(); }));
     if constexpr (requires(Algo& algo) { algo.finish(); })
         model.def("finish", [](Model& self) { self.write([](Algo& algo) { algo.finish(); }); });
     if constexpr (requires(const Algo& algo) { algo.intercept(); })

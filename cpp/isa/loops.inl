@@ -7,7 +7,9 @@ namespace {
 using onlinesvm::isa::BoxView;
 using onlinesvm::isa::Ends;
 using onlinesvm::isa::Form;
+using onlinesvm::isa::kFlat;
 using onlinesvm::isa::kPicks;
+using onlinesvm::isa::Partner;
 using onlinesvm::isa::Picks;
 using onlinesvm::isa::Shape;
 using std::size_t;
@@ -397,8 +399,54 @@ inline Ends pair_as(const BoxView& box, const T* const* rows, const double* delt
 }
 
 template <class T>
-Ends pair(const BoxView& box, const T* const* rows, const double* delta, size_t n) {
-    return rows ? pair_as<T, 2>(box, rows, delta, n) : pair_as<T, 0>(box, rows, delta, n);
+Ends pair(const BoxView& box, const T* const* rows, const double* delta, size_t n_rows, size_t n) {
+    switch (n_rows) {
+        case 0:
+            return pair_as<T, 0>(box, rows, delta, n);
+        case 1:
+            return pair_as<T, 1>(box, rows, delta, n);
+        default:
+            return pair_as<T, 2>(box, rows, delta, n);
+    }
+}
+
+// Gains d^2 / eta are compared crosswise, d^2 eta' against d'^2 eta: division is slow.
+template <class T, bool Uniform>
+inline Partner partner_of(const BoxView& box, const T* row, double h, double k, size_t n) {
+    Vec64 best = Vec64{}, best_eta = Vec64{} + 1, where = Vec64{}, index;
+    for (size_t j = 0; j < M; ++j) index[j] = double(j);
+    const Vec64 sum = Vec64{} + (n ? k + box.k[0] : 0.0);
+    size_t i = 0;
+    for (; i + M <= n; i += M, index += double(M)) {
+        const Vec64 d = h - load(box.h + i), k_ij = widen(row + i);
+        Vec64 eta = (Uniform ? sum : k + load(box.k + i)) - (k_ij + k_ij);
+        eta = eta > kFlat ? eta : Vec64{} + kFlat;
+        Vec64 gain = load(box.fall + i) < 0 ? d * d : Vec64{};
+        gain = d > 0 ? gain : Vec64{};
+        const auto better = gain * best_eta > best * eta;
+        best = better ? gain : best;
+        best_eta = better ? eta : best_eta;
+        where = better ? index : where;
+    }
+    Partner found;
+    const auto offer_partner = [&](size_t j, double gain) {
+        if (gain > found.gain || (gain == found.gain && j < found.index)) found = {j, gain};
+    };
+    for (size_t j = 0; j < M; ++j)
+        if (best[j] > 0) offer_partner(size_t(where[j]), best[j] / best_eta[j]);
+    for (; i < n; ++i) {
+        const double d = h - box.h[i];
+        if (!(d > 0 && box.fall[i] < 0)) continue;
+        const double eta = (k + box.k[i]) - 2 * double(row[i]);
+        offer_partner(i, d * d / (eta > kFlat ? eta : kFlat));
+    }
+    return found;
+}
+
+template <class T>
+Partner partner(const BoxView& box, const T* row, double h, double k, size_t n) {
+    return box.uniform ? partner_of<T, true>(box, row, h, k, n)
+                       : partner_of<T, false>(box, row, h, k, n);
 }
 
 double violation(const BoxView& box, size_t n) {
@@ -444,8 +492,9 @@ double read(const char* bytes, size_t n) {
 }
 
 template <class T>
-constexpr onlinesvm::isa::Table<T> kTable = {
-    rows<T>, finish<T>, dot<T>, axpy<T>, subtract<T>, step<T>, pair<T>, violation, all_finite<T>};
+constexpr onlinesvm::isa::Table<T> kTable = {rows<T>,     finish<T>,    dot<T>,  axpy<T>,
+                                             subtract<T>, step<T>,      pair<T>, partner<T>,
+                                             violation,   all_finite<T>};
 constexpr onlinesvm::isa::DenseTable kDense = {symv, rank_one, read};
 
 }  // namespace

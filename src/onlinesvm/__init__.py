@@ -2,7 +2,7 @@
 
 from .ball import CoreVectorSVC, StreamSVC
 from .base import OnlineEstimator, load
-from .dual import LASVC, HullerSVC
+from .dual import LASVC, HullerSVC, SmoSVC
 from .exact import (
     IncrementalSVC,
     OfflineRampSVC,
@@ -38,6 +38,7 @@ __all__ = [
     "PokerSVC",
     "PokerSVR",
     "RampSVC",
+    "SmoSVC",
     "StreamSVC",
     "all_estimators",
     "load",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Sized
@@ -39,16 +40,17 @@ class Silence:
     def advance(self, rows: int, good: float, support: Sized | None) -> None:
         pass
 
+    def narrow(self, gap: float, steps: int) -> None:
+        pass
 
-class LiveBar:
-    """A rich progress bar on standard error: examples/s, support vectors, accuracy so far."""
+
+class _Late:
+    """A rich bar on standard error that appears once the work takes long."""
 
     watching = True
 
-    def __init__(self, title: str, total: int, measure: str) -> None:
-        self._title, self._total, self._measure = title, total, measure
-        self._seen = 0
-        self._good = 0.0
+    def __init__(self, title: str, total: float, *columns: str) -> None:
+        self._title, self._total, self._columns = title, total, columns
         self._began = time.perf_counter()
         self._bar: Any = None
         self._task: Any = None
@@ -65,20 +67,14 @@ class LiveBar:
         if self._bar is not None:
             self._bar.stop()
 
-    def advance(self, rows: int, good: float, support: Sized | None) -> None:
-        self._seen += rows
-        self._good += good
-        elapsed = time.perf_counter() - self._began
-        if self._bar is None and elapsed > _PATIENCE:
+    def _elapsed(self) -> float:
+        return time.perf_counter() - self._began
+
+    def _update(self, completed: float, **fields: str) -> None:
+        if self._bar is None and self._elapsed() > _PATIENCE:
             self._show()
         if self._bar is not None:
-            self._bar.update(
-                self._task,
-                completed=self._seen,
-                rate=f"{self._seen / elapsed:,.0f}/s",
-                good=f"{self._measure} {self._good / self._seen:.3f}",
-                support="" if support is None else f"{len(support):,} support vectors",
-            )
+            self._bar.update(self._task, completed=completed, **fields)
 
     def _show(self) -> None:
         from rich.console import Console
@@ -88,14 +84,47 @@ class LiveBar:
         self._bar = Bar(
             TextColumn("{task.description}"),
             BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[rate]}"),
-            TextColumn("{task.fields[support]}"),
-            TextColumn("{task.fields[good]}"),
+            *([MofNCompleteColumn()] if isinstance(self._total, int) else []),
+            *(TextColumn(f"{{task.fields[{name}]}}") for name in self._columns),
             TimeRemainingColumn(),
             console=Console(file=sys.stderr),
         )
-        self._task = self._bar.add_task(
-            self._title, total=self._total, rate="", support="", good=""
-        )
+        blank = dict.fromkeys(self._columns, "")
+        self._task = self._bar.add_task(self._title, total=self._total, **blank)
         self._bar.start()
+
+
+class LiveBar(_Late):
+    """How a stream is learned: examples/s, support vectors, accuracy so far."""
+
+    def __init__(self, title: str, total: int, measure: str) -> None:
+        super().__init__(title, total, "rate", "support", "good")
+        self._measure = measure
+        self._seen = 0
+        self._good = 0.0
+
+    def advance(self, rows: int, good: float, support: Sized | None) -> None:
+        self._seen += rows
+        self._good += good
+        self._update(
+            self._seen,
+            rate=f"{self._seen / self._elapsed():,.0f}/s",
+            good=f"{self._measure} {self._good / self._seen:.3f}",
+            support="" if support is None else f"{len(support):,} support vectors",
+        )
+
+
+class LiveGap(_Late):
+    """How a solver closes in on its tolerance: the violation left, on a logarithmic bar."""
+
+    def __init__(self, title: str, tol: float) -> None:
+        super().__init__(title, 1.0, "gap", "steps")
+        self._tol = tol
+        self._widest = tol
+
+    def narrow(self, gap: float, steps: int) -> None:
+        """A round of steps is over, the worst violation is ``gap``."""
+        self._widest = max(self._widest, gap)
+        way = math.log(self._widest / self._tol) or 1.0
+        done = 1.0 - math.log(max(gap, self._tol) / self._tol) / way
+        self._update(done, gap=f"violation {gap:.2g}, tol {self._tol:g}", steps=f"{steps:,} steps")

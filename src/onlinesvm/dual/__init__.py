@@ -2,5 +2,6 @@
 
 from .huller import HullerSVC
 from .lasvm import LASVC
+from .smo import SmoSVC
 
-__all__ = ["LASVC", "HullerSVC"]
+__all__ = ["LASVC", "HullerSVC", "SmoSVC"]

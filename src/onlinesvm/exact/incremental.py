@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self, overload
@@ -73,6 +72,9 @@ class IncrementalSVC(OnlineClassifier):
         Constant of the polynomial kernel, >= 0.
     tol : float, default=1e-8
         An example may violate the optimality conditions by so much, or by what rounding leaves.
+    max_rounds : int, default=1000
+        Rounds of corrections after one change. Where they do not suffice, a
+        ``ConvergenceWarning`` says so, and the model is valid but less exact.
     class_weight : dict or "balanced", default=None
         Multiplies ``C`` by class. ``"balanced"`` works with ``fit`` only.
     classes : "open" or array of labels, default=None
@@ -132,6 +134,7 @@ class IncrementalSVC(OnlineClassifier):
         degree: int = 3,
         coef0: float = 0.0,
         tol: float = 1e-8,
+        max_rounds: int = 1000,
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         classes: Sequence[Any] | Literal["open"] | None = None,
         dtype: Literal["float32", "float64"] = "float64",
@@ -145,6 +148,7 @@ class IncrementalSVC(OnlineClassifier):
         self.degree = degree
         self.coef0 = coef0
         self.tol = tol
+        self.max_rounds = max_rounds
         self.class_weight = class_weight
         self.classes = classes
         self.dtype = dtype
@@ -156,6 +160,7 @@ class IncrementalSVC(OnlineClassifier):
         return {
             "C": number("C", self.C, above=0),
             "tol": number("tol", self.tol, above=0),
+            "max_iter": count("max_rounds", self.max_rounds, at_least=1),
             "cache_bytes": count("cache_bytes", self.cache_bytes),
             "kernel": kernels.resolve(
                 self.kernel,
@@ -184,8 +189,9 @@ class IncrementalSVC(OnlineClassifier):
         """Forget examples, as if they had never been learned.
 
         The solution, the examples held and the kernel values are those of a model that never saw
-        them. What remains: ``n_seen_``, the highest id so far, the class labels and the feature
-        names; ``gamma="scale"`` stays fixed by the number of features.
+        them. What remains: how many examples arrived (``n_seen_``) and the highest id, which
+        :meth:`forget_ids` removes; the class labels, the feature names, the weights of
+        ``class_weight="balanced"``, and ``gamma="scale"``, fixed by the number of features.
 
         Parameters
         ----------
@@ -200,25 +206,53 @@ class IncrementalSVC(OnlineClassifier):
         -------
         self, or with ``certificate=True`` a dict:
             ``ids_removed`` (those held until now), ``kkt_residual`` and ``objective`` afterwards,
-            ``distance`` (the exact solution without them is no farther in the norm of w, hence
-            differences ``f(x) - f(z)`` are right to ``distance * sqrt(k(x, x) - 2 k(x, z) +
-            k(z, z))``), and ``hash_before``, ``hash_after`` (SHA-256 of the model's state).
+            ``distance`` and ``bias_distance`` (the exact model trained without them decides no
+            farther away than ``distance * sqrt(k(x, x)) + bias_distance``, at every ``x``), and
+            ``hash_before``, ``hash_after`` (SHA-256 of the model's state).
         """
         if not certificate:
             return super().unlearn(ids)
         self._verb("unlearn")
         before = self._hash()
         wanted = np.unique(np.atleast_1d(np.asarray(ids)))
-        held = np.isin(wanted, self._core.state()["rows.ids"])
+        held = np.isin(wanted, self._core.labels()[0])
         super().unlearn(ids)
+        distance, bias_distance = self._core.distance()
         return {
             "ids_removed": [int(i) for i in wanted[held]],
             "kkt_residual": self.kkt_residual(),
             "objective": self.objective(),
-            "distance": math.sqrt(2.0 * self._core.duality_gap()),
+            "distance": distance,
+            "bias_distance": bias_distance,
             "hash_before": before,
             "hash_after": self._hash(),
         }
+
+    def forget_ids(self, ids: ArrayLike) -> Self:
+        """Forget that examples ever arrived: what :meth:`unlearn` leaves on record goes, too.
+
+        An id may tell who somebody is, and the highest one lives on in the count from which the
+        next is taken. Afterwards ``n_seen_`` is the number of examples held and the next id
+        follows the highest held, as if no other example had come; numbers of forgotten examples
+        may be handed out again.
+
+        Parameters
+        ----------
+        ids : int or array of int
+            Examples unlearned before; one that is still held is a ValueError.
+
+        Returns
+        -------
+        self
+        """
+        self._verb("unlearn")
+        held = np.asarray(self._core.labels()[0])
+        still = np.intersect1d(held, np.asarray(ids))
+        if len(still):
+            raise ValueError(f"ids has {still[0]}, which the model still holds; unlearn it first")
+        self._next_id = int(held.max(initial=-1)) + 1
+        self._id_gap = self._next_id - len(held)
+        return self
 
     def leave_one_out(self) -> LeaveOneOut:
         """Predict every example held by the exact model without it; changes nothing.
@@ -265,7 +299,7 @@ class IncrementalSVC(OnlineClassifier):
         ----------
         ids : int or array of int, examples held
         weights : float or array of numbers >= 0
-            ``C_i = C * weight``; ``class_weight`` does not come on top. 0 takes an example's
+            ``C_i = C * weight``, times ``class_weight`` of its class. 0 takes an example's
             influence, but keeps it for a later weight.
 
         Returns
@@ -281,9 +315,20 @@ class IncrementalSVC(OnlineClassifier):
             raise ValueError("weights must be one number, or one for each of ids")
         if not np.isfinite(values).all() or (values < 0).any():
             raise ValueError("weights must be finite and >= 0")
-        move(names.astype(np.int64), np.ascontiguousarray(np.broadcast_to(values, len(names))))
+        move(names.astype(np.int64), np.broadcast_to(values, len(names)) * self._factors_of(names))
         self._warn_if_capped()
         return self
+
+    def _factors_of(self, ids: NDArray[Any]) -> NDArray[np.float64]:
+        """The class weight of each of these examples; 1 of those that are not held."""
+        factors = np.ones(len(ids))
+        if self._class_factors is not None:
+            held, labels = map(np.asarray, self._core.labels())
+            order = np.argsort(held)
+            at = np.minimum(np.searchsorted(held, ids, sorter=order), len(held) - 1)
+            known = held[order[at]] == ids if len(held) else np.zeros(len(ids), dtype=bool)
+            factors[known] = self._class_factors[labels[order[at[known]]]]
+        return factors
 
     def _hash(self) -> str:
         digest = hashlib.sha256()

@@ -16,10 +16,12 @@ from onlinesvm.reference.passive_aggressive import PassiveAggressive
 from onlinesvm.reference.perceptron import Perceptron
 from onlinesvm.reference.poker import Poker
 from onlinesvm.reference.ramp import Greedy, Margin, OneVsRest, QueryAll, Ramp
+from onlinesvm.reference.smo import SMO
 from onlinesvm.reference.stream import StreamSVM
 
 __all__ = [
     "LASVM",
+    "SMO",
     "CoreVector",
     "Greedy",
     "Huller",

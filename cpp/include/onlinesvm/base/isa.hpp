@@ -52,6 +52,13 @@ struct Ends {
     double low = std::numeric_limits<double>::infinity();    // nobody may fall
 };
 
+// Who gains most by falling while another rises; gain 0: nobody.
+struct Partner {
+    std::size_t index = 0;
+    double gain = 0;
+};
+inline constexpr double kFlat = 1e-12;  // least curvature of a pair: duplicates run to a bound
+
 template <class T>
 struct Table {
     // out[q][slot] = k(query q, slot) for whole blocks [first, last) of a blocked store of width d.
@@ -68,8 +75,12 @@ struct Table {
     // h -= sum_j delta[j] rows[j] over [0, n), at most kPicks rows, then the best next steps.
     Picks (*step)(const BoxView&, const T* const* rows, const double* delta, std::size_t n_rows,
                   std::size_t n);
-    // h -= delta[0] rows[0] + delta[1] rows[1] over [0, n) (nothing if rows is null), then the ends.
-    Ends (*pair)(const BoxView&, const T* const* rows, const double* delta, std::size_t n);
+    // h -= sum_j delta[j] rows[j] over [0, n), at most two rows, then the ends.
+    Ends (*pair)(const BoxView&, const T* const* rows, const double* delta, std::size_t n_rows,
+                 std::size_t n);
+    // For a member with gradient h, kernel row and diagonal k that rises: the j below h that may
+    // fall and makes (h - h_j)^2 / (k + k_j - 2 row_j) largest.
+    Partner (*partner)(const BoxView&, const T* row, double h, double k, std::size_t n);
     // The largest |h| among those whose step is not zero.
     double (*violation)(const BoxView&, std::size_t n);
     bool (*all_finite)(const T* x, std::size_t n);

@@ -1,8 +1,9 @@
 // What kernel machines over stored examples share: the examples with their kernel rows, and one
 // binary machine per output (one against the rest; two classes need one output only).
 //
-// A Machine follows the Rows it was made with, Machine(Rows<T>&, Tolerance), and offers
-// coefficient(s), bias, capped, mirror, nbytes and state.
+// A Machine follows the Rows it was made with, Machine(Rows<T>&, Machine::Terms), and offers
+// coefficient(s), label, upper, bias, balanced (the coefficients sum to 0), capped, mirror, nbytes
+// and state.
 #pragma once
 
 #include <algorithm>
@@ -17,17 +18,16 @@
 #include "onlinesvm/base/rows.hpp"
 #include "onlinesvm/base/score.hpp"
 #include "onlinesvm/base/support.hpp"
-#include "onlinesvm/base/tolerance.hpp"
 
 namespace onlinesvm {
 
 template <class T, class Machine>
 class OneVsRest {
   public:
-    OneVsRest(const Kernel& kernel, std::int64_t cache_bytes, Tolerance tolerance)
+    OneVsRest(const Kernel& kernel, std::int64_t cache_bytes, typename Machine::Terms terms)
         : rows_(std::make_unique<Rows<T>>(kernel, std::size_t(cache_bytes))),
           notes_(std::make_unique<Notes>()),
-          tolerance_(tolerance) {
+          terms_(terms) {
         rows_->follow(notes_.get());
         add_machine();
     }
@@ -35,6 +35,15 @@ class OneVsRest {
     std::size_t outputs() const { return machines_.size(); }
     bool holds(std::int64_t id) const { return rows_->holds(id); }
     std::size_t held() const { return rows_->size(); }
+    // By slot: the ids held, and the class number of each.
+    std::vector<std::int64_t> ids() const {
+        std::vector<std::int64_t> ids;
+        for (Slot j = 0; j < rows_->size(); ++j) ids.push_back(rows_->id(j));
+        return ids;
+    }
+    std::vector<std::int64_t> labels() const {
+        return {notes_->label.begin(), notes_->label.end()};
+    }
 
     void use_threads(std::size_t n) { rows_->use_threads(n); }
 
@@ -59,14 +68,18 @@ class OneVsRest {
     double kkt_residual() const {
         double worst = 0;
         const std::vector<double> f = scores_of_held();
-        for (std::size_t c = 0; c < machines_.size(); ++c)
+        for (std::size_t c = 0; c < machines_.size(); ++c) {
+            const Machine& m = *machines_[c];
+            double sum = 0;
             for (Slot j = 0; j < rows_->size(); ++j) {
-                const Machine& m = *machines_[c];
                 const double alpha = std::abs(m.coefficient(j)), upper = m.upper(j);
                 const double g = 1 - m.label(j) * f[j * machines_.size() + c];
+                sum += m.coefficient(j);
                 if (upper == 0) continue;
                 worst = std::max(worst, alpha == 0 ? g : alpha == upper ? -g : std::abs(g));
             }
+            if (m.balanced()) worst = std::max(worst, std::abs(sum));
+        }
         return worst;
     }
     std::size_t nbytes() const {
@@ -116,7 +129,7 @@ class OneVsRest {
     }
 
     Machine& add_machine() {
-        machines_.push_back(std::make_unique<Machine>(*rows_, tolerance_));
+        machines_.push_back(std::make_unique<Machine>(*rows_, terms_));
         return *machines_.back();
     }
     // More classes: the two-class machine is the second class's; the first's is its mirror image.
@@ -125,11 +138,21 @@ class OneVsRest {
     void grow_to(std::size_t classes, Begin begin) {
         if (classes <= 2 || classes <= machines_.size()) return;
         if (machines_.size() == 1) {
-            auto first = std::make_unique<Machine>(*rows_, tolerance_);
+            auto first = std::make_unique<Machine>(*rows_, terms_);
             first->mirror(*machines_[0]);
             machines_.insert(machines_.begin(), std::move(first));
         }
         while (machines_.size() < classes) begin(add_machine());
+    }
+
+    // Those without a coefficient leave f, once there are many.
+    void tidy() {
+        const std::size_t active = rows_->active();
+        if (8 * (active - n_support()) <= active + 128) return;
+        rows_->together([&] {
+            for (Slot j = active; j-- > 0;)
+                if (!supports(j)) rows_->demote(j);
+        });
     }
 
     // f of every example held, afresh: outputs() values each.
@@ -164,7 +187,7 @@ class OneVsRest {
     std::unique_ptr<Rows<T>> rows_;  // on the heap: its followers keep its address
     std::unique_ptr<Notes> notes_;
     std::vector<std::unique_ptr<Machine>> machines_;
-    Tolerance tolerance_;
+    typename Machine::Terms terms_;  // what a machine is told when it is made
 };
 
 }  // namespace onlinesvm

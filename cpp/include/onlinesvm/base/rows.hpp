@@ -155,9 +155,9 @@ class Rows {
         if (slot_of_.contains(id))
             throw std::invalid_argument("ids: " + std::to_string(id) +
                                         " is held already; ids must be new");
+        const double k = store_.self(x);  // first: a user's kernel may fail
         store_.push(x);
         const Slot j = size() - 1;
-        const double k = store_.self(x);
         k_.push_back(k);
         k_inv_.push_back(k > 0 ? 1 / k
                                : 1e300);  // k = 0: nothing curves, so a step goes to its bound
@@ -188,20 +188,24 @@ class Rows {
     Slot promote(Slot j) {  // to hot
         if (is_hot(j)) return j;
         row(j, active_);  // its row tells the others their values for it
-        if (j < resting_) {
-            swap(j, --resting_);
-            j = resting_;
-        } else {
-            swap(j, active_);
-            j = active_++;
-        }
+        j = admit(j);
         for (Follower* f : followers_) f->slot_promoted(j);
         return j;
+    }
+    Slot admit(Slot j) {  // to hot, of someone whose values are exact already: no row is needed yet
+        if (is_hot(j)) return j;
+        if (j < resting_) {
+            swap(j, --resting_);
+            return resting_;
+        }
+        swap(j, active_);
+        return active_++;
     }
     Slot rest(Slot j) {  // a hot support vector settles at its bound
         swap(j, resting_);
         return resting_++;
     }
+    void rest_all() { resting_ = active_; }
     Slot demote(Slot j) {  // out of f
         if (j < resting_) {
             swap(j, --resting_);
@@ -210,6 +214,23 @@ class Rows {
         swap(j, --active_);
         drop_row(active_);
         return active_;
+    }
+
+    // Many moves between runs at once: the cached rows follow when all are made, each visited once.
+    template <class Moves>
+    void together(Moves&& moves) {
+        forget_expected();
+        deferring_ = true;
+        moves();
+        deferring_ = false;
+        for (KernelRow<T>& r : cache_)
+            for (const auto& [a, b] : deferred_) {
+                if (b < r.known)
+                    std::swap(r.data()[a], r.data()[b]);
+                else
+                    r.known = std::min(r.known, a);
+            }
+        deferred_.clear();
     }
 
     // ---- kernel rows ----
@@ -334,6 +355,20 @@ class Rows {
     void swap(Slot a, Slot b) {
         if (a == b) return;
         if (a > b) std::swap(a, b);
+        if (deferring_)
+            deferred_.push_back({a, b});
+        else
+            exchange_values(a, b);
+        std::swap(cache_[a], cache_[b]);
+        store_.swap(a, b);
+        std::swap(k_[a], k_[b]);
+        std::swap(k_inv_[a], k_inv_[b]);
+        std::swap(ids_[a], ids_[b]);
+        slot_of_[ids_[a]] = a;
+        slot_of_[ids_[b]] = b;
+        for (Follower* f : followers_) f->slots_swapped(a, b);
+    }
+    void exchange_values(Slot a, Slot b) {
         const KernelRow<T>& row_b = cache_[b];
         const auto exchange = [&](Slot i) {
             KernelRow<T>& r = cache_[i];
@@ -355,14 +390,6 @@ class Rows {
         if (a >= active_) exchange(a);
         exchange(b);
         exchange_expected(a, b);
-        std::swap(cache_[a], cache_[b]);
-        store_.swap(a, b);
-        std::swap(k_[a], k_[b]);
-        std::swap(k_inv_[a], k_inv_[b]);
-        std::swap(ids_[a], ids_[b]);
-        slot_of_[ids_[a]] = a;
-        slot_of_[ids_[b]] = b;
-        for (Follower* f : followers_) f->slots_swapped(a, b);
     }
 
     // The rows of examples yet to come follow too; what they do not know of b is one short row
@@ -429,6 +456,8 @@ class Rows {
     std::size_t resting_ = 0, active_ = 0, budget_, bytes_ = 0;
     std::uint64_t clock_ = 0;
     std::size_t threads_ = 1;  // for blocks of rows
+    bool deferring_ = false;
+    std::vector<std::pair<Slot, Slot>> deferred_;  // swaps that the cached rows have yet to follow
     typename Store<T>::Scratch scratch_;
     std::array<typename Store<T>::Scratch, 8> several_;
     std::vector<T> short_;

@@ -48,7 +48,11 @@ class DenseStore {
         ++size_;
         put(size_ - 1, x.values);
     }
-    void pop() { --size_; }
+    void pop() {  // nothing of it stays in memory
+        --size_;
+        for (std::size_t f = 0; f < width_; ++f) at(size_, f) = 0;
+        norms_[size_] = 0;
+    }
     void put(Slot slot, const T* x) {
         for (std::size_t f = 0; f < width_; ++f) at(slot, f) = x[f];
         norms_[slot] = squared_norm(x, width_);

@@ -3,14 +3,13 @@
 // JMLR 6, 2005.
 #pragma once
 
-#include "onlinesvm/base/one_vs_rest.hpp"
 #include "onlinesvm/base/query.hpp"
-#include "onlinesvm/solver/pair.hpp"
+#include "onlinesvm/dual/pair_model.hpp"
 
 namespace onlinesvm {
 
 template <class T>
-class Lasvm : public OneVsRest<T, Pair<T>> {
+class Lasvm : public PairModel<T> {
   public:
     struct Params {
         double C = 1.0;
@@ -36,7 +35,7 @@ class Lasvm : public OneVsRest<T, Pair<T>> {
     };
 
     explicit Lasvm(const Params& p)
-        : OneVsRest<T, Pair<T>>(p.kernel, p.cache_bytes, {.kkt = p.tol}),
+        : PairModel<T>(p.kernel, p.cache_bytes, {.tau = p.tol}),
           params_(p),
           query_(picks_from_pool() ? "greedy" : "all", p.pool) {}
 
@@ -78,31 +77,11 @@ class Lasvm : public OneVsRest<T, Pair<T>> {
     void unlearn(std::span<const std::int64_t> ids) {
         for (std::int64_t id : ids) {
             if (query_.keeps(id)) query_.forget();
-            if (!rows_->holds(id)) continue;
-            for (auto& m : machines_) m->clear(rows_->slot(id));
-            rows_->remove(rows_->slot(id));
-            for (auto& m : machines_) m->look();
+            if (rows_->holds(id)) this->remove(id);
         }
         finish();
     }
 
-    void grow(std::size_t classes) {
-        this->grow_to(classes, [&](Pair<T>& m) {  // every example held is a negative
-            for (Slot j = 0; j < rows_->size(); ++j) m.learn(j, -1, this->cost(j), 0);
-        });
-    }
-
-    // The dual, which every step raises.
-    double objective() const {
-        double total = 0;
-        for (const auto& m : machines_) total += m->dual();
-        return total;
-    }
-    std::vector<double> intercept() const {
-        std::vector<double> b;
-        for (const auto& m : machines_) b.push_back(m->bias());
-        return b;
-    }
     std::size_t labels_used() const { return std::size_t(labels_used_); }
 
     template <class A>
@@ -118,7 +97,7 @@ class Lasvm : public OneVsRest<T, Pair<T>> {
     }
 
   private:
-    using Base = OneVsRest<T, Pair<T>>;
+    using Base = PairModel<T>;
     using Base::machines_, Base::notes_, Base::rows_, Base::sign;
     static constexpr int kRounds = 50;
     static constexpr std::int64_t kMost = 100;  // steps after one example

@@ -21,7 +21,8 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
   public:
     struct Params {
         double C = 1.0;
-        double tol = 1e-8;  // largest KKT violation left
+        double tol = 1e-8;             // largest KKT violation left
+        std::int64_t max_iter = 1000;  // rounds per change
         std::int64_t cache_bytes = std::int64_t(1) << 28;
         Kernel kernel;
 
@@ -29,13 +30,14 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
         void fields(F&& field) {
             field("C", C);
             field("tol", tol);
+            field("max_iter", max_iter);
             field("cache_bytes", cache_bytes);
             field("kernel", kernel);
         }
     };
 
     explicit Incremental(const Params& p)
-        : Base(p.kernel, p.cache_bytes, {.kkt = p.tol, .gain = 0}), C_(p.C) {}
+        : Base(p.kernel, p.cache_bytes, {.kkt = p.tol, .rounds = p.max_iter}), C_(p.C) {}
 
     void expect(std::span<const Row<T>> coming) { rows_->expect(coming); }
 
@@ -135,25 +137,6 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
         return b;
     }
 
-    // Largest violation of the KKT conditions, the balance included, from f computed afresh.
-    double kkt_residual() const {
-        double worst = 0;
-        const std::vector<double> f = scores_of_held();
-        for (std::size_t o = 0; o < machines_.size(); ++o) {
-            double balance = 0;
-            for (Slot j = 0; j < rows_->size(); ++j) {
-                const Balanced<T>& machine = *machines_[o];
-                const double alpha = std::abs(machine.coefficient(j)), upper = machine.upper(j);
-                const double g = 1 - machine.label(j) * f[j * machines_.size() + o];
-                balance += machine.coefficient(j);
-                if (upper == 0) continue;
-                worst = std::max(worst, alpha == 0 ? g : alpha == upper ? -g : std::abs(g));
-            }
-            worst = std::max(worst, std::abs(balance));
-        }
-        return worst;
-    }
-
     // |w|^2/2 + sum C_i max(0, 1 - y_i f(x_i)) over the examples held, summed over outputs.
     double objective() const {
         double total = 0;
@@ -168,18 +151,33 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
         return total;
     }
 
-    // Primal minus dual value: |w - w*|^2 / 2 is no more, w* being the exact solution.
-    double duality_gap() const {
-        double gap = 0;
+    // How far the exact solution can be: |w - w*| <= w, |b - b*| <= b, hence
+    // |f(x) - f*(x)| <= w sqrt(k(x, x)) + b; the largest over outputs. docs/papers/incremental.md
+    // has the proof.
+    struct Distance {
+        double w = 0, b = 0;
+    };
+    Distance distance() const {
+        Distance largest;
         const std::vector<double> f = scores_of_held();
-        for (std::size_t o = 0; o < machines_.size(); ++o)
+        std::vector<Kink> kinks(rows_->size());
+        for (std::size_t o = 0; o < machines_.size(); ++o) {
+            const Balanced<T>& machine = *machines_[o];
+            double gap = 0, positive = 0;  // primal minus dual value; C of the positives
             for (Slot j = 0; j < rows_->size(); ++j) {
-                const Balanced<T>& machine = *machines_[o];
                 const double fj = f[j * machines_.size() + o], y = machine.label(j);
                 gap += machine.coefficient(j) * (fj - machine.bias() - y);
                 gap += cost(j) * std::max(0.0, 1 - y * fj);
+                if (y > 0) positive += cost(j);
+                kinks[j] = {y - (fj - machine.bias()), cost(j), std::sqrt(rows_->diagonal()[j])};
             }
-        return std::max(0.0, gap);
+            const double w = std::sqrt(2 * std::max(0.0, gap));
+            const double below = machine.bias() - best_bias(kinks, positive, -w);
+            const double above = best_bias(kinks, positive, w) - machine.bias();
+            largest.w = std::max(largest.w, w);
+            largest.b = std::max({largest.b, below, above});
+        }
+        return largest;
     }
 
     template <class A>
@@ -192,18 +190,34 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
     }
 
   private:
-    using Base::rows_, Base::notes_, Base::machines_, Base::cost, Base::scores_of_held;
+    using Base::rows_, Base::notes_, Base::machines_, Base::cost, Base::scores_of_held, Base::tidy;
 
     void settle() {
         for (auto& machine : machines_) machine->settle();
         tidy();
     }
-    // Those without a coefficient leave f, once there are many.
-    void tidy() {
-        const std::size_t active = rows_->active();
-        if (8 * (active - Base::n_support()) <= active + 128) return;
-        for (Slot j = active; j-- > 0;)
-            if (!Base::supports(j)) rows_->demote(j);
+
+    // Where the loss of one example as a function of b has its kink: at y - <w, phi(x)>. Another w
+    // moves it by no more than |w - w'| times the length of phi(x).
+    struct Kink {
+        double at, C, length;
+    };
+    // The b of least loss for kinks moved by w times their lengths: the slope is the C of the kinks
+    // passed minus that of the positives. Where it is 0 for a while, the middle; where it never
+    // changes its sign (one class, or nobody), the end there is.
+    static double best_bias(std::vector<Kink> kinks, double positive, double w) {
+        std::erase_if(kinks, [](const Kink& k) { return k.C == 0; });
+        if (kinks.empty()) return 0;
+        for (Kink& k : kinks) k.at += w * k.length;
+        std::sort(kinks.begin(), kinks.end(),
+                  [](const Kink& a, const Kink& b) { return a.at < b.at; });
+        double total = 0, passed = 0;
+        for (const Kink& k : kinks) total += k.C;
+        const double nothing = 1e-12 * total;
+        std::size_t i = 0;
+        while (i + 1 < kinks.size() && (passed += kinks[i].C) < positive - nothing) ++i;
+        const bool level = passed <= positive + nothing && positive > nothing;
+        return level && i + 1 < kinks.size() ? 0.5 * (kinks[i].at + kinks[i + 1].at) : kinks[i].at;
     }
 
     double C_;

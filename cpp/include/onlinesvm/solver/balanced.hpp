@@ -27,7 +27,6 @@
 
 #include "onlinesvm/base/aligned.hpp"
 #include "onlinesvm/base/rows.hpp"
-#include "onlinesvm/base/tolerance.hpp"
 #include "onlinesvm/solver/inverse.hpp"
 
 namespace onlinesvm {
@@ -35,7 +34,12 @@ namespace onlinesvm {
 template <class T>
 class Balanced final : public Follower {
   public:
-    Balanced(Rows<T>& rows, Tolerance tol) : rows_(rows), tol_(tol.kkt) {
+    struct Terms {
+        double kkt = 1e-8;           // done when nobody violates its condition by more,
+        std::int64_t rounds = 1000;  // or given up after so many rounds
+    };
+
+    Balanced(Rows<T>& rows, Terms terms) : rows_(rows), tol_(terms.kkt), rounds_(terms.rounds) {
         rows_.follow(this);
         for (Slot j = 0; j < rows_.size(); ++j) slot_pushed();
     }
@@ -90,7 +94,7 @@ class Balanced final : public Follower {
     void settle() {
         capped_ = false;
         if (++settled_ % kRefresh == 0) refresh();
-        for (int round = 0; round < kRounds; ++round) {
+        for (std::int64_t round = 0; round < rounds_; ++round) {
             sync();
             gather();
             restore();
@@ -119,6 +123,7 @@ class Balanced final : public Follower {
     double upper(Slot j) const { return std::max(-lo_[j], hi_[j]); }
     double decision(Slot j) const { return y_[j] - h_[j]; }  // f(x_j)
     double bias() const { return bias_; }
+    bool balanced() const { return true; }
     bool has_margin() const { return !margin_.empty(); }
     double f(const T* row) const { return isa::table<T>().dot(row, s_.data(), rows_.active()); }
     bool capped() const { return capped_; }
@@ -195,7 +200,6 @@ class Balanced final : public Follower {
     enum class Until { optimal, there };  // a move ends where h_c = 0, or at its target only
 
     static constexpr std::int32_t kNowhere = -1;
-    static constexpr int kRounds = 1000;
     static constexpr std::int64_t kRefresh = 1000;  // calls between recomputations of h
     static constexpr std::size_t kBatch = 64;       // violators that move before the others hear
     static constexpr double kSnap = 1e-12;
@@ -461,6 +465,7 @@ class Balanced final : public Follower {
 
     Rows<T>& rows_;
     double tol_;
+    std::int64_t rounds_;
     Aligned<double> s_, h_, lo_, hi_, y_;
     Aligned<double> synced_;  // s as h knows it
     double bias_ = 0, synced_bias_ = 0;

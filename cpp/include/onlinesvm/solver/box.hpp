@@ -26,6 +26,8 @@ namespace onlinesvm {
 template <class T>
 class Box final : public Follower {
   public:
+    using Terms = Tolerance;
+
     Box(Rows<T>& rows, Tolerance tol) : rows_(rows), tol_(tol) {
         rows_.follow(this);
         for (Slot j = 0; j < rows_.size(); ++j) slot_pushed();
@@ -72,6 +74,7 @@ class Box final : public Follower {
     double f(const T* row) const { return isa::table<T>().dot(row, s_.data(), rows_.active()); }
     const double* coefficients() const { return s_.data(); }
     double bias() const { return 0; }
+    bool balanced() const { return false; }  // no bias, no sum to keep
     bool capped() const { return capped_; }
 
     // ---- solving ----

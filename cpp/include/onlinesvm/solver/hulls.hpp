@@ -124,6 +124,8 @@ class HullPoint {
 template <class T>
 class Hulls final : public Follower {
   public:
+    using Terms = Tolerance;
+
     Hulls(Rows<T>& rows, Tolerance tol) : rows_(rows), tol_(tol.kkt) {
         rows_.follow(this);
         for (Slot j = 0; j < rows_.size(); ++j) slot_pushed();

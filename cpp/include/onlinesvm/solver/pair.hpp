@@ -1,8 +1,14 @@
-// The SVM dual with a free bias over the members of a Rows, climbed by pair steps:
+// The SVM dual over the members of a Rows, climbed by pair steps:
 //     max  sum y_i s_i - s'Ks/2   with  lo_i <= s_i <= hi_i,  sum s_i = 0    (P1, signed form s = y alpha)
 // g = y - K s is its gradient without the bias. A step raises s_i and lowers s_j by the same amount,
-// so the sum stays; it pays where g_i > g_j. The pair that pays most, i = argmax {g : s < hi} and
-// j = argmin {g : s > lo}, is known at all times, and with it the bias (g_i + g_j)/2.
+// so the sum stays; it pays where g_i > g_j. The ends, i = argmax {g : s < hi} and
+// j = argmin {g : s > lo}, are known at all times, and with them the bias (g_i + g_j)/2.
+//
+// Without a bias there is no sum to keep (P1z). Then an anchor belongs to the members: it lies at the
+// origin of the feature space, nothing bounds it, its gradient is 0, and a pair with it is one
+// coefficient that moves alone.
+//
+// Steps are taken by the hot members of the Rows; the others have to be told.
 #pragma once
 
 #include <algorithm>
@@ -16,15 +22,21 @@
 
 #include "onlinesvm/base/aligned.hpp"
 #include "onlinesvm/base/rows.hpp"
-#include "onlinesvm/base/tolerance.hpp"
 
 namespace onlinesvm {
 
 template <class T>
 class Pair final : public Follower {
   public:
-    // A pair violates when g_i - g_j is more than tol.kkt, the tau of the papers.
-    Pair(Rows<T>& rows, Tolerance tol) : rows_(rows), tau_(tol.kkt) {
+    enum class Bias { free, none };
+    // Who steps with the i that pulls hardest: the j that pulls hardest, or the j of the best step.
+    enum class Order { first, second };
+    struct Terms {
+        double tau = 1e-3;  // a pair violates when g_i - g_j is more
+        Bias bias = Bias::free;
+    };
+
+    Pair(Rows<T>& rows, Terms terms) : rows_(rows), terms_(terms) {
         rows_.follow(this);
         for (Slot j = 0; j < rows_.size(); ++j) slot_pushed();
     }
@@ -41,6 +53,7 @@ class Pair final : public Follower {
         hi_[j] = std::max(0.0, edge);
         g_[j] = y - f;
         set(j, 0);
+        if (!rows_.is_hot(j)) return;
         if (rise_[j] > 0 && g_[j] > ends_.high) ends_.up = j, ends_.high = g_[j];
         if (fall_[j] < 0 && g_[j] < ends_.low) ends_.down = j, ends_.low = g_[j];
     }
@@ -48,22 +61,29 @@ class Pair final : public Follower {
     // are apart by a gap in which the bias may lie anywhere; who narrows it matters, too.
     bool wants(double y, double f) const {
         const double g = y - f;
-        if (y > 0 ? g - ends_.low > tau_ : ends_.high - g > tau_) return true;
+        if (y > 0 ? g - ends_.low > terms_.tau : ends_.high - g > terms_.tau) return true;
         return complete() && delta() < 0 && (y > 0 ? g > ends_.high : g < ends_.low);
     }
     // Whether anybody could step against a newcomer with label y.
     bool has_partner(double y) const { return std::isfinite(y > 0 ? ends_.low : ends_.high); }
     bool complete() const { return std::isfinite(ends_.low) && std::isfinite(ends_.high); }
 
-    // Supports nothing, no pair with it could gain, and the bias does not hang on it.
-    bool idle(Slot j) const {
-        return s_[j] == 0 && (hi_[j] > 0 ? g_[j] <= ends_.low && g_[j] < ends_.high
-                                         : g_[j] >= ends_.high && g_[j] > ends_.low);
+    // At a bound, where no pair with it could gain and the bias does not hang on it.
+    bool pressed(Slot j) const {
+        return (fall_[j] == 0 && g_[j] <= ends_.low && g_[j] < ends_.high) ||
+               (rise_[j] == 0 && g_[j] >= ends_.high && g_[j] > ends_.low);
+    }
+    bool idle(Slot j) const { return s_[j] == 0 && pressed(j); }
+    // By how much it pulls away from the bias, up (> 0) or down (< 0), where its bounds let it.
+    double pull(Slot j) const {
+        const double away = g_[j] - bias();
+        return (away > 0 ? rise_[j] > 0 : fall_[j] < 0) ? away : 0;
     }
 
     double coefficient(Slot j) const { return s_[j]; }
     double label(Slot j) const { return hi_[j] > 0 ? 1 : -1; }
     double upper(Slot j) const { return hi_[j] - lo_[j]; }
+    bool balanced() const { return terms_.bias == Bias::free; }
     const double* coefficients() const { return s_.data(); }
     double f(const T* row) const { return isa::table<T>().dot(row, s_.data(), rows_.active()); }
     bool capped() const { return capped_; }
@@ -74,6 +94,7 @@ class Pair final : public Follower {
     double delta() const { return complete() ? ends_.high - ends_.low : 0; }
     // With one class alone, that class; with nobody, 0.
     double bias() const {
+        if (terms_.bias == Bias::none) return 0;
         if (complete()) return 0.5 * (ends_.high + ends_.low);
         return std::isfinite(ends_.high) ? ends_.high : std::isfinite(ends_.low) ? ends_.low : 0;
     }
@@ -89,66 +110,93 @@ class Pair final : public Follower {
     bool process(Slot k) {
         if (!complete()) return false;
         const Slot i = hi_[k] > 0 ? k : ends_.up, j = hi_[k] > 0 ? ends_.down : k;
-        return g_[i] - g_[j] > tau_ && step(i, j);
+        return g_[i] - g_[j] > terms_.tau && step(i, j);
     }
     // Steps of the best pair: `least` of them where it violates, then more while it does so grossly,
     // but no more than `most`. False if there was none to take.
     bool reprocess(std::int64_t least, std::int64_t most) {
-        std::int64_t taken = 0;
-        while (taken < most && delta() > (taken < least ? tau_ : std::max(tau_, kGross)) &&
-               step(ends_.up, ends_.down))
-            ++taken;
+        std::int64_t taken = climb(Order::first, terms_.tau, least);
+        if (taken == least)
+            taken += climb(Order::first, std::max(terms_.tau, kGross), most - least);
         return taken > 0;
     }
     // Until no pair violates by more than tau, or by more than rounding can tell.
     bool settle() {
-        const double tol = std::max(tau_, noise());
-        bool moved = false;
-        for (std::int64_t left = kSteps * std::int64_t(s_.size() + 100); delta() > tol; --left) {
-            if (left == 0) capped_ = true;
-            if (left == 0 || !step(ends_.up, ends_.down)) break;
-            moved = true;
-        }
-        return moved;
+        const std::int64_t most = limit();
+        const std::int64_t taken = climb(Order::first, tolerance(), most);
+        capped_ |= taken == most;
+        return taken > 0;
+    }
+    // Steps of the best pairs until none violates by more than tol, or a step is too short for the
+    // numbers. Says how many were taken.
+    std::int64_t climb(Order order, double tol, std::int64_t most) {
+        std::int64_t taken = 0;
+        while (
+            taken < most && delta() > tol &&
+            ((order == Order::second && step(ends_.up, partner())) || step(ends_.up, ends_.down)))
+            ++taken;
+        return taken;
+    }
+    // More steps than this do not end.
+    std::int64_t limit() const { return kSteps * std::int64_t(s_.size() + 100); }
+    // tau, or what rounding leaves of g at best.
+    double tolerance() const {
+        double largest = 1;
+        for (Slot j = 0; j < s_.size(); ++j)
+            largest = std::max(largest, std::abs(s_[j]) * rows_.diagonal()[j]);
+        return std::max(terms_.tau, 1e-15 * largest * std::sqrt(double(s_.size() + 1)));
     }
 
     // Takes a member's coefficient away, in favour of those who gain most by it. Its bounds close.
     void clear(Slot k) {
+        if (s_[k] != 0) k = rows_.admit(k);
         while (s_[k] != 0) {
             const double sign = s_[k] > 0 ? 1 : -1;  // of what the partner receives
-            Slot best = k;
-            for (Slot j = 0; j < s_.size(); ++j)
+            Slot best = terms_.bias == Bias::none ? kAnchor : k;
+            for (Slot j = 0; j < s_.size() && best != kAnchor; ++j)
                 if (j != k && (sign > 0 ? rise_[j] > 0 : fall_[j] < 0) &&
                     (best == k || sign * g_[j] > sign * g_[best]))
                     best = j;
             if (best == k) break;  // rounding left a crumb that nobody can take
-            const double room = sign > 0 ? rise_[best] : -fall_[best];
-            const double amount = std::min(room, std::abs(s_[k]));
+            if (best != kAnchor) best = rows_.admit(best);  // k is hot and stays where it is
+            const double amount = std::min(sign > 0 ? rise(best) : -fall(best), std::abs(s_[k]));
             sign > 0 ? move(best, k, amount) : move(k, best, amount);
+            const double delta = sign * amount;
+            told_.assign(1, {k, -delta});
+            if (best != kAnchor) told_.push_back({best, delta});
+            tell(told_);
         }
         set(k, 0);
         lo_[k] = hi_[k] = fall_[k] = rise_[k] = 0;
         look();
     }
 
+    struct Moved {
+        Slot slot;
+        double by;
+    };
+    // The members that are not hot hear of moves of those that are.
+    void tell(const std::vector<Moved>& moves) {
+        subtract(moves, 0, rows_.resting());
+        subtract(moves, rows_.active(), s_.size());
+    }
     // g afresh from the definition: stops the drift of incremental updates.
     void refresh() {
-        const std::size_t n = s_.size();
-        for (Slot j = 0; j < n; ++j) g_[j] = label(j);
-        std::array<Slot, 8> slots;
-        std::array<const T*, 8> rows;
-        std::array<double, 8> s;
-        for (Slot j = 0, m = 0; j < n; ++j) {
-            if (s_[j] != 0) slots[m] = j, s[m++] = s_[j];
-            if (m < 8 && (j + 1 < n || m == 0)) continue;
-            rows_.rows(std::span(slots.data(), m), n, rows.data());
-            isa::table<T>().subtract(g_.data(), rows.data(), s.data(), m, 0, n);
-            m = 0;
+        told_.clear();
+        for (Slot j = 0; j < s_.size(); ++j) {
+            g_[j] = label(j);
+            if (s_[j] != 0) told_.push_back({j, s_[j]});
         }
+        subtract(told_, 0, s_.size());
         look();
     }
-    // Finds the best pair anew, after members have come, gone or changed places.
-    void look() { ends_ = isa::table<T>().pair(view(), nullptr, nullptr, s_.size()); }
+    // Finds the ends anew, after members have come, gone or changed places.
+    void look() { note(isa::table<T>().pair(view(0), nullptr, nullptr, 0, s_.size()), 0); }
+    // The ends of the hot members alone: from here on they climb.
+    void focus() {
+        const Slot from = rows_.resting();
+        note(isa::table<T>().pair(view(from), nullptr, nullptr, 0, rows_.hot()), from);
+    }
 
     // ---- Follower ----
 
@@ -195,18 +243,30 @@ class Pair final : public Follower {
   private:
     static constexpr double kGross = 1;  // half the width of the margin
     static constexpr double kSnap = 1e-12;
-    static constexpr double kFlat = 1e-12;          // least curvature: duplicates run to a bound
     static constexpr std::int64_t kSteps = 10'000;  // per member before giving up
 
     std::array<Aligned<double>*, 6> arrays() { return {&s_, &g_, &lo_, &hi_, &fall_, &rise_}; }
-    isa::BoxView view() {
-        return {.h = g_.data(),
-                .fall = fall_.data(),
-                .rise = rise_.data(),
-                .k = nullptr,
+    isa::BoxView view(Slot from) {
+        return {.h = g_.data() + from,
+                .fall = fall_.data() + from,
+                .rise = rise_.data() + from,
+                .k = rows_.diagonal() + from,
                 .k_inv = nullptr,
-                .uniform = true};
+                .uniform = rows_.uniform()};
     }
+    void note(isa::Ends ends, Slot from) {
+        ends.up += from;
+        ends.down += from;
+        if (terms_.bias == Bias::none) {
+            if (ends.high < 0) ends.up = kAnchor, ends.high = 0;
+            if (ends.low > 0) ends.down = kAnchor, ends.low = 0;
+        }
+        ends_ = ends;
+    }
+    double g(Slot j) const { return j == kAnchor ? 0 : g_[j]; }
+    double fall(Slot j) const { return j == kAnchor ? -kInfinity : fall_[j]; }
+    double rise(Slot j) const { return j == kAnchor ? kInfinity : rise_[j]; }
+    double k(Slot j) const { return j == kAnchor ? 0 : rows_.diagonal()[j]; }
     void set(Slot j, double s) {
         s_[j] = s;
         fall_[j] = lo_[j] - s;
@@ -220,42 +280,67 @@ class Pair final : public Follower {
         return s;
     }
 
+    // The j whose step with the upper end gains most.
+    Slot partner() {
+        const Slot i = ends_.up, from = rows_.resting();
+        if (i == kAnchor) return ends_.down;
+        const isa::Partner best = isa::table<T>().partner(
+            view(from), rows_.row(i, rows_.active()) + from, g_[i], k(i), rows_.hot());
+        const bool alone = terms_.bias == Bias::none && g_[i] > 0 &&
+                           g_[i] * g_[i] > best.gain * std::max(k(i), isa::kFlat);
+        return alone ? kAnchor : best.index + from;
+    }
     // The best step of a violating pair. False if it is too short for the numbers.
     bool step(Slot i, Slot j) {
-        const double* k = rows_.diagonal();
-        const double k_ij = double(rows_.row(i, s_.size())[j]);
-        const double eta = std::max(k[i] + k[j] - 2 * k_ij, kFlat);
-        const double lambda = std::min({(g_[i] - g_[j]) / eta, rise_[i], -fall_[j]});
-        const double before_i = s_[i], before_j = s_[j];
+        const bool alone = i == kAnchor || j == kAnchor;
+        const double k_ij = alone ? 0 : double(rows_.row(i, rows_.active())[j]);
+        const double eta = std::max(k(i) + k(j) - 2 * k_ij, isa::kFlat);
+        const double lambda = std::min({(g(i) - g(j)) / eta, rise(i), -fall(j)});
+        const double before_i = i == kAnchor ? 1 : s_[i], before_j = j == kAnchor ? 1 : s_[j];
         move(i, j, lambda);
-        return s_[i] != before_i && s_[j] != before_j;
+        return (i == kAnchor || s_[i] != before_i) && (j == kAnchor || s_[j] != before_j);
     }
-    // s_i += lambda, s_j -= lambda, and everybody's gradient hears of it.
+    // s_i += lambda, s_j -= lambda, and the gradient of every hot member hears of it.
     void move(Slot i, Slot j, double lambda) {
-        set(i, snapped(i, s_[i] + lambda));
-        set(j, snapped(j, s_[j] - lambda));
-        for (Slot k : {i, j})
-            if (s_[k] == 0) retired_.push_back(rows_.id(k));
-        const std::array<Slot, 2> slots = {i, j};
+        std::array<Slot, 2> slots;
+        std::array<double, 2> delta;
         std::array<const T*, 2> rows;
-        rows_.rows(slots, s_.size(), rows.data());
-        const double delta[] = {lambda, -lambda};
-        ends_ = isa::table<T>().pair(view(), rows.data(), delta, s_.size());
+        std::size_t n = 0;
+        if (i != kAnchor) slots[n] = i, delta[n++] = lambda;
+        if (j != kAnchor) slots[n] = j, delta[n++] = -lambda;
+        const Slot from = rows_.resting();
+        rows_.rows(std::span(slots.data(), n), rows_.active(), rows.data());
+        for (std::size_t m = 0; m < n; ++m) {
+            set(slots[m], snapped(slots[m], s_[slots[m]] + delta[m]));
+            if (s_[slots[m]] == 0) retired_.push_back(rows_.id(slots[m]));
+            rows[m] += from;
+        }
+        note(isa::table<T>().pair(view(from), rows.data(), delta.data(), n, rows_.hot()), from);
+    }
+    // g -= K s of these moves over [first, last), eight rows at a time.
+    void subtract(const std::vector<Moved>& moves, Slot first, Slot last) {
+        if (first >= last) return;
+        std::array<Slot, 8> slots;
+        std::array<const T*, 8> rows;
+        std::array<double, 8> by;
+        for (std::size_t i = 0; i < moves.size();) {
+            std::size_t m = 0;
+            for (; m < 8 && i < moves.size(); ++m, ++i)
+                slots[m] = moves[i].slot, by[m] = moves[i].by;
+            rows_.rows(std::span<const Slot>(slots.data(), m), last, rows.data());
+            isa::table<T>().subtract(g_.data(), rows.data(), by.data(), m, first, last);
+        }
     }
 
-    // What rounding leaves of g at best.
-    double noise() const {
-        double largest = 1;
-        for (Slot j = 0; j < s_.size(); ++j)
-            largest = std::max(largest, std::abs(s_[j]) * rows_.diagonal()[j]);
-        return 1e-15 * largest * std::sqrt(double(s_.size() + 1));
-    }
+    static constexpr Slot kAnchor = std::numeric_limits<Slot>::max();
+    static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
     Rows<T>& rows_;
-    double tau_;
+    Terms terms_;
     Aligned<double> s_, g_, lo_, hi_;
     Aligned<double> fall_, rise_;  // lo - s <= 0, hi - s >= 0
     isa::Ends ends_;
+    std::vector<Moved> told_;
     bool capped_ = false;
     std::vector<std::int64_t> retired_;
 };

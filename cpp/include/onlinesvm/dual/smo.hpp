@@ -1,0 +1,143 @@
+// The SVM in one batch by sequential minimal optimisation, with a free bias or none; it goes on from
+// any solution at hand. Platt 1999; Fan, Chen & Lin, JMLR 6, 2005.
+#pragma once
+
+#include <limits>
+#include <string>
+
+#include "onlinesvm/dual/pair_model.hpp"
+#include "onlinesvm/solver/smo.hpp"
+
+namespace onlinesvm {
+
+template <class T>
+class Smo : public PairModel<T> {
+    using Base = PairModel<T>;
+
+  public:
+    struct Params {
+        double C = 1.0;
+        double tol = 1e-3;
+        std::string bias = "free";
+        std::string order = "second";
+        std::int64_t max_iter = std::numeric_limits<std::int64_t>::max();  // steps per output
+        std::int64_t cache_bytes = std::int64_t(1) << 28;
+        Kernel kernel;
+
+        template <class F>
+        void fields(F&& field) {
+            field("C", C);
+            field("tol", tol);
+            field("bias", bias);
+            field("order", order);
+            field("max_iter", max_iter);
+            field("cache_bytes", cache_bytes);
+            field("kernel", kernel);
+        }
+    };
+
+    explicit Smo(const Params& p)
+        : Base(
+              p.kernel, p.cache_bytes,
+              {.tau = p.tol, .bias = p.bias == "none" ? Pair<T>::Bias::none : Pair<T>::Bias::free}),
+          params_(p),
+          steps_(1) {}
+
+    // The example waits at alpha = 0; improve() lets it in.
+    void learn(Row<T> x, double y, double weight, std::int64_t id) {
+        KernelRow<T> row = rows_->arriving(x);
+        if (weight <= 0) return;
+        const Slot j = rows_->push(x, id);
+        notes_->label[j] = std::int32_t(y);
+        notes_->cost[j] = params_.C * weight;
+        capped_ = false;
+        for (std::size_t c = 0; c < machines_.size(); ++c) {
+            Pair<T>& m = *machines_[c];
+            m.learn(j, this->sign(c, std::int32_t(y)), notes_->cost[j], m.f(row.data()));
+        }
+        rows_->recycle(std::move(row));
+    }
+    void expect(std::span<const Row<T>> coming) { rows_->expect(coming); }
+
+    void grow(std::size_t classes) {
+        Base::grow(classes);
+        steps_.resize(machines_.size());
+    }
+
+    // Their coefficients go to others; improve() makes the best of it.
+    void unlearn(std::span<const std::int64_t> ids) {
+        for (std::int64_t id : ids)
+            if (rows_->holds(id)) this->remove(id);
+    }
+
+    // One round of steps. False once every machine is optimal, or may step no more.
+    bool improve() {
+        if (turn_ == kIdle) begin();
+        for (; turn_ < machines_.size(); ++turn_, entering_ = true)
+            if (improves(*machines_[turn_], steps_[turn_])) return true;
+        turn_ = kIdle;
+        this->tidy();
+        return false;
+    }
+
+    // How much the worst pair of the machine at work violates; 0 when nobody is.
+    double gap() const { return turn_ == kIdle ? 0 : machines_[turn_]->delta(); }
+    bool capped() const { return capped_; }
+    // Steps of the last solution, per output.
+    std::vector<std::int64_t> steps() const { return steps_; }
+
+    template <class A>
+    void state(A& a) {
+        Base::state(a);
+        if constexpr (A::loading) steps_.assign(machines_.size(), 0);
+    }
+
+  private:
+    using Base::machines_, Base::notes_, Base::rows_;
+    static constexpr std::size_t kIdle = std::numeric_limits<std::size_t>::max();
+    static constexpr double kTight = 1e-6;  // below, g is computed afresh before it is believed
+
+    void begin() {
+        turn_ = 0;
+        entering_ = true;
+        capped_ = false;
+        steps_.assign(machines_.size(), 0);
+        if (torn_)  // a user's kernel failed in the middle of a round
+            for (auto& m : machines_) m->refresh();
+        torn_ = false;
+    }
+    bool improves(Pair<T>& m, std::int64_t& steps) {
+        SmoSolver<T> solver(*rows_, m, order(), [&](Slot j) { return this->supports(j); });
+        if (entering_) checked_ = 0;
+        if (!solver.violates()) {
+            if (params_.tol >= kTight || steps == checked_) return false;
+            m.refresh();
+            checked_ = steps;
+            if (!solver.violates()) return false;
+        }
+        const std::int64_t left = std::min(params_.max_iter, m.limit()) - steps;
+        if (left <= 0) capped_ = true;
+        if (left <= 0) return false;
+        if (entering_ && machines_.size() > 1) rows_->rest_all();  // the hot ones were another's
+        entering_ = false;
+        torn_ = true;
+        const std::int64_t taken = solver.round(left);
+        torn_ = false;
+        steps += taken;
+        return taken > 0;
+    }
+    typename Pair<T>::Order order() const {
+        return params_.order == "first" ? Pair<T>::Order::first : Pair<T>::Order::second;
+    }
+
+    Params params_;
+    std::vector<std::int64_t> steps_;
+    bool capped_ = false, torn_ = false;
+
+    // While improving:
+    std::size_t turn_ = kIdle;  // whose turn it is
+    bool entering_ = true;
+    std::int64_t checked_ = 0;  // steps when g was last computed afresh
+};
+
+}  // namespace onlinesvm

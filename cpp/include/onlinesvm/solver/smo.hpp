@@ -1,0 +1,99 @@
+// Sequential minimal optimisation: the dual of Pair brought to its optimum, round by round.
+// Platt, "Fast Training of Support Vector Machines using Sequential Minimal Optimization", 1999;
+// Fan, Chen & Lin, "Working Set Selection Using Second Order Information", JMLR 6, 2005.
+//
+// Only the hot members step. Each round admits those outside who pull most, lets the hot ones climb,
+// and tells the others what has moved, eight kernel rows at a time. Shrinking is the reverse: after a
+// round that ran out of steps, members pressed against a bound leave until they pull again.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "onlinesvm/solver/pair.hpp"
+
+namespace onlinesvm {
+
+template <class T>
+class SmoSolver {
+  public:
+    using Order = typename Pair<T>::Order;
+
+    // `supports` says of a slot whether it counts in f, for this machine or another.
+    SmoSolver(Rows<T>& rows, Pair<T>& pair, Order order, std::function<bool(Slot)> supports)
+        : rows_(rows), pair_(pair), order_(order), supports_(std::move(supports)) {}
+
+    // The worst violation is more than the tolerance.
+    bool violates() {
+        pair_.look();
+        return pair_.delta() > pair_.tolerance();
+    }
+
+    // One round of at most `most` steps; says how many there were. None: nothing can be gained.
+    std::int64_t round(std::int64_t most) {
+        const double tol = std::max(pair_.tolerance(), kLoose * pair_.delta());
+        admit();
+        const std::int64_t limit = std::min(most, kPatience + 2 * std::int64_t(rows_.hot()));
+        pair_.focus();
+        before_.assign(pair_.coefficients() + rows_.resting(),
+                       pair_.coefficients() + rows_.active());
+        const std::int64_t taken = pair_.climb(order_, tol, limit);
+        moves_.clear();
+        for (Slot j = rows_.resting(); j < rows_.active(); ++j)
+            if (const double by = pair_.coefficient(j) - before_[j - rows_.resting()]; by != 0)
+                moves_.push_back({j, by});
+        pair_.tell(moves_);
+        pair_.look();
+        pair_.retired();  // nobody leaves for good
+        if (taken == limit) shrink();
+        return taken;
+    }
+
+  private:
+    static constexpr double kLoose = 0.1;  // a round leaves this share of the violation it found
+    static constexpr std::size_t kAdmitted = 64;
+    static constexpr std::int64_t kPatience = 1000;
+
+    // Those outside who pull most in each direction join the hot ones.
+    void admit() {
+        const double least = 0.5 * pair_.tolerance();
+        const std::size_t most = std::max(kAdmitted, rows_.hot() / 2) / 2;
+        for (const double way : {1.0, -1.0}) {
+            found_.clear();
+            for (Slot j = 0; j < rows_.size(); ++j)
+                if (const double pull = way * pair_.pull(j); pull > least && !rows_.is_hot(j))
+                    found_.push_back({-pull, rows_.id(j)});
+            if (found_.size() > most) {
+                std::nth_element(found_.begin(), found_.begin() + std::ptrdiff_t(most),
+                                 found_.end());
+                found_.resize(most);
+            }
+            std::sort(found_.begin(), found_.end());
+            rows_.together([&] {
+                for (const auto& [pull, id] : found_) rows_.admit(rows_.slot(id));
+            });
+        }
+    }
+    void shrink() {
+        rows_.together([&] {
+            for (Slot j = rows_.resting(); j < rows_.active(); ++j)
+                if (pair_.pressed(j) && supports_(j)) rows_.rest(j);
+            for (Slot j = rows_.active(); j-- > rows_.resting();)
+                if (pair_.pressed(j)) rows_.demote(j);
+        });
+    }
+
+    Rows<T>& rows_;
+    Pair<T>& pair_;
+    Order order_;
+    std::function<bool(Slot)> supports_;
+    std::vector<std::pair<double, std::int64_t>> found_;
+    std::vector<double> before_;
+    std::vector<typename Pair<T>::Moved> moves_;
+};
+
+}  // namespace onlinesvm
