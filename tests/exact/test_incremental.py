@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+import warnings
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from oracles import (
+    NASTY,
     Stream,
     alphas,
     balanced_qp,
@@ -25,6 +28,7 @@ from oracles import (
     streams,
     zeros,
 )
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from onlinesvm import IncrementalSVC, load
@@ -273,12 +277,35 @@ def test_certificate():
     assert proof["hash_before"] != proof["hash_after"]
     rest = np.setdiff1d(np.arange(60), [5, 6, 7])
     exact = batch_f("rbf", stream.X[rest], stream.y[rest], 3.0, stream.X)
-    slope = np.diff(model.decision_function(stream.X)) - np.diff(exact)
-    assert proof["distance"] <= 1e-3
-    assert np.abs(slope).max() <= np.sqrt(2) * proof["distance"] + 1e-7
+    assert proof["distance"] + proof["bias_distance"] <= 1e-3
+    np.testing.assert_allclose(model.decision_function(stream.X), exact, rtol=0, atol=1e-5)
     again = model.unlearn([5, 6, 7], certificate=True)
     assert again["ids_removed"] == []
     assert again["hash_before"] == again["hash_after"] == proof["hash_after"]
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("tol", [1e-8, 0.05, 0.5])
+def test_the_certified_distance_covers_the_retrained_model(tol, kernel):
+    used = []
+    for seed in range(18):
+        kind, C = KINDS[seed % len(KINDS)], (0.1, 1.0, 20.0)[seed % 3]
+        stream, rng = kind(seed, 40), np.random.default_rng(seed)
+        weight = rng.choice([0.5, 1.0, 3.0], 40)
+        model = machine(kernel, C=C, tol=tol)
+        model.partial_fit(stream.X, stream.y, sample_weight=weight)
+        gone = rng.choice(40, 8, replace=False)
+        proof = model.unlearn(gone, certificate=True)
+        rest = np.setdiff1d(np.arange(40), gone)
+        X, y, at = stream.X[rest], stream.y[rest], rng.normal(size=(200, 2)) * 3
+        error = model.decision_function(at) - batch_f(kernel, X, y, C, at, weight[rest])
+        length = np.sqrt([KERNELS[kernel](x[None], x[None])[0, 0] for x in at])
+        bound = proof["distance"] * length + proof["bias_distance"]
+        where = f"{stream}, C = {C}"
+        assert (np.abs(error) <= bound + 1e-5).all(), where
+        used.append(np.max(np.abs(error) / np.maximum(bound, 1e-5)))
+    if tol == 0.05:
+        assert max(used) > 0.02, "a bound far from anything that happens says little"
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -306,6 +333,56 @@ def test_leave_one_out_of_two_hundred_is_retraining():
         rest = np.arange(200) != i
         f[i] = batch_f("rbf", stream.X[rest], stream.y[rest], 1.0, stream.X[[i]])[0]
     np.testing.assert_allclose(left.scores[:, 0], f, rtol=0, atol=1e-5)
+
+
+# ---- what remains --------------------------------------------------------------------------------
+
+
+def traces(model: IncrementalSVC, path: Any, numbers: list[Any]) -> list[Any]:
+    """Which of these numbers the model's saved file and its pickle contain, in any usual form."""
+    model.save(path)
+    written = [path.read_bytes(), pickle.dumps(model)]
+    types = {float: ("f4", "f8"), int: ("i4", "i8")}
+    forms = {
+        n: {np.array(n, dtype).tobytes() for dtype in types[type(n)]} | {str(n).encode()}
+        for n in numbers
+    }
+    return [n for n in numbers if any(form in data for form in forms[n] for data in written)]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_nothing_of_a_forgotten_example_is_left_in_the_file(sparse, dtype, tmp_path):
+    stream, customer = blobs(1, 40), 987_654_321
+    X, secret = stream.X.copy(), [1.234567, -7.654321]
+    X[7] = secret
+    ids = np.arange(40)
+    ids[7] = customer
+    model = machine(C=3.0, dtype=dtype)
+    model.partial_fit(sp.csr_array(X) if sparse else X, stream.y, ids=ids)
+    marks = [*secret, customer, customer + 1]
+    assert traces(model, tmp_path / "model", marks) == marks
+    with pytest.raises(ValueError, match=f"ids has {customer}, which the model still holds"):
+        model.forget_ids(customer)
+    model.unlearn(customer)
+    assert traces(model, tmp_path / "model", marks) == [customer + 1]
+    model.forget_ids(customer)
+    assert traces(model, tmp_path / "model", marks) == []
+    assert model.n_seen_ == 39
+    rest = ids != customer
+    fresh = machine(C=3.0, dtype=dtype)
+    fresh.partial_fit(sp.csr_array(X[rest]) if sparse else X[rest], stream.y[rest], ids=ids[rest])
+    assert (model._next_id, model._id_gap) == (fresh._next_id, fresh._id_gap)
+    model.learn_one(secret, 1.0)
+    assert model.n_seen_ == 40
+
+
+def test_forgetting_everybody_starts_the_count_anew():
+    stream = blobs(1, 10)
+    model = machine().partial_fit(stream.X, stream.y).unlearn(np.arange(10))
+    assert model.n_seen_ == 10
+    assert model.forget_ids(np.arange(10)).n_seen_ == 0
+    assert model.partial_fit(stream.X, stream.y).support_.max() < 10
 
 
 # ---- along the path ------------------------------------------------------------------------------
@@ -357,6 +434,22 @@ def test_reweighting_is_learning_with_that_weight(kernel):
     )
 
 
+def test_reweighting_keeps_the_class_weight():
+    stream, rng = blobs(7, 40), np.random.default_rng(1)
+    weighted = {"C": 2.0, "class_weight": {1.0: 4.0, -1.0: 0.5}}
+    model = machine(**weighted).partial_fit(stream.X, stream.y)
+    ids = rng.permutation(40)[:25]
+    weight = np.ones(40)
+    weight[ids] = rng.choice([0.2, 5.0], 25)
+    model.reweight(ids, weight[ids])
+    fresh = machine(**weighted).partial_fit(stream.X, stream.y, sample_weight=weight)
+    np.testing.assert_allclose(
+        model.decision_function(stream.X), fresh.decision_function(stream.X), rtol=0, atol=1e-6
+    )
+    with pytest.raises(ValueError, match="ids: no example with id 99 is held"):
+        model.reweight([99], 1.0)
+
+
 @pytest.mark.parametrize(
     ("call", "argument"),
     [
@@ -377,6 +470,71 @@ def test_bad_arguments_change_nothing(call, argument):
     with pytest.raises(ValueError, match=rf"\b{argument}\b"):
         call(model)
     assert model._hash() == before
+
+
+# ---- it ends -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_a_limit_warns_and_leaves_a_valid_model(kernel):
+    stream = contradictory(3, 60)
+    model = machine(kernel, C=50.0, max_rounds=1)
+    with pytest.warns(ConvergenceWarning, match="IncrementalSVC stopped before"):
+        model.partial_fit(stream.X, stream.y)
+    alpha = alphas(model, 60)[0]
+    assert ((alpha >= 0) & (alpha <= 50.0)).all()
+    assert np.isfinite(model.decision_function(stream.X)).all()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        for i in range(0, 60, 2):
+            model.unlearn(i)
+        model.set_C(1.0).reweight(np.arange(1, 60, 4), 0.5)
+    assert not np.isin(model.support_, np.arange(0, 60, 2)).any()
+    assert model.kkt_residual() < np.inf
+    alpha = alphas(model, 60)[0]
+    assert ((alpha >= 0) & (alpha <= 1.0)).all()
+
+
+@pytest.mark.slow
+@settings(max_examples=2000, deadline=None)
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([blobs, *NASTY]),
+    st.sampled_from(sorted(KERNELS)),
+    st.sampled_from([0.01, 1.0, 100.0]),
+)
+def test_no_stream_of_changes_loops_or_crashes(seed, kind, kernel, C):
+    """Learn, unlearn, another C, other weights, in any order, on trouble of every kind."""
+    rng = np.random.default_rng(seed)
+    stream = kind(int(seed % 1000), int(rng.integers(1, 16)), int(rng.integers(1, 4)))
+    n = len(stream.y)
+    model, next_row, weight = machine(kernel, C=C), 0, np.zeros(n)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        for change in ["learn", *rng.choice(["learn", "unlearn", "set_C", "reweight"], 6)]:
+            held = np.flatnonzero(weight >= 0)[:next_row] if next_row else np.array([], dtype=int)
+            held = held[held < next_row]
+            if change == "learn" and next_row < n:
+                stop = min(n, next_row + int(rng.integers(1, n + 1)))
+                model.partial_fit(stream.X[next_row:stop], stream.y[next_row:stop])
+                weight[next_row:stop], next_row = 1.0, stop
+            elif change == "unlearn" and len(held):
+                gone = rng.choice(held, int(rng.integers(1, len(held) + 1)), replace=False)
+                model.unlearn(gone)
+                weight[gone] = -1.0
+            elif change == "set_C":
+                C = float(10.0 ** rng.integers(-2, 3))
+                model.set_C(C)
+            elif change == "reweight" and len(held):
+                some = rng.choice(held, int(rng.integers(1, len(held) + 1)), replace=False)
+                weight[some] = rng.choice([0.0, 0.3, 4.0], len(some))
+                model.reweight(some, weight[some])
+            alpha = alphas(model, n)[0]
+            assert ((alpha >= 0) & (alpha <= C * np.maximum(weight, 0) * (1 + 1e-9))).all()
+            assert np.isfinite(model.decision_function(stream.X)).all()
+            k = np.array([KERNELS[kernel](x[None], x[None])[0, 0] for x in stream.X])
+            scale = max(1.0, float(np.max(alpha * k)))
+            assert model.kkt_residual() <= 1e-6 * scale, f"{stream} after {change}"
 
 
 # ---- weights, several classes, sparse ------------------------------------------------------------

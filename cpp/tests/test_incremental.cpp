@@ -1,0 +1,142 @@
+// The incremental SVM on small streams: dense and sparse, two classes and three, with a cache so
+// small that rows come and go, optimal after every example, and all the ways back.
+#include "check.hpp"
+#include "onlinesvm/exact/incremental.hpp"
+
+using namespace onlinesvm;
+using namespace onlinesvm::test;
+
+template <class T>
+constexpr double kTol = sizeof(T) == 4 ? 1e-4 : 1e-6;
+
+template <class T>
+typename Incremental<T>::Params params(Shape shape) {
+    typename Incremental<T>::Params p;
+    p.kernel = kernel(shape);
+    p.C = 5;
+    p.tol = sizeof(T) == 4 ? 1e-5 : 1e-8;
+    return p;
+}
+
+template <class T>
+void optimal(const Incremental<T>& model) {
+    CHECK(!model.capped());
+    CHECK(model.kkt_residual() < kTol<T>);
+    const auto distance = model.distance();
+    CHECK(distance.w >= 0 && distance.w < 0.1);
+    CHECK(distance.b >= 0 && distance.b < 0.1);
+}
+
+template <class T>
+bool same(const Incremental<T>& a, const Incremental<T>& b, const Stream<T>& stream) {
+    const std::vector<double> f = scores(a, stream), g = scores(b, stream);
+    for (std::size_t i = 0; i < f.size(); ++i)
+        if (!close(f[i], g[i], 10 * kTol<T>)) return false;
+    return true;
+}
+
+std::vector<std::int64_t> every(std::int64_t step, std::int64_t n) {
+    std::vector<std::int64_t> ids;
+    for (std::int64_t id = 0; id < n; id += step) ids.push_back(id);
+    return ids;
+}
+
+template <class T>
+void learns(Shape shape, bool sparse, std::size_t classes) {
+    const Stream<T> stream(60, 4, classes, sparse);
+    auto p = params<T>(shape);
+    keeps_promises<Incremental<T>>(p, stream, classes);
+    p.cache_bytes = 4096;
+    keeps_promises<Incremental<T>>(p, stream, classes);
+
+    Incremental<T> model(p);
+    model.grow(classes);
+    for (std::size_t i = 0; i < stream.size(); ++i) {
+        model.learn(stream[i], stream.label(i), 1.0, std::int64_t(i));
+        optimal(model);
+    }
+}
+
+template <class T>
+void goes_back(Shape shape, bool sparse, std::size_t classes) {
+    const Stream<T> stream(60, 4, classes, sparse);
+    Incremental<T> model(params<T>(shape)), rest(params<T>(shape));
+    for (Incremental<T>* m : {&model, &rest}) m->grow(classes);
+    learn(model, stream, 0, 60, 16);
+    for (std::size_t i = 0; i < 60; ++i)
+        if (i % 3 != 0) rest.learn(stream[i], stream.label(i), 1.0, std::int64_t(i));
+    const std::vector<std::int64_t> gone = every(3, 60), all = every(1, 60);
+    model.unlearn(gone);
+    optimal(model);
+    CHECK(same(model, rest, stream));
+    const Memory once = saved(model);
+    model.unlearn(gone);
+    CHECK(saved(model) == once);
+
+    const auto left = model.leave_one_out();
+    CHECK(left.ids.size() == 40 && left.labels.size() == 40);
+    CHECK(left.f.size() == 40 * model.outputs());
+    CHECK(same(model, rest, stream));
+
+    const std::vector<std::int64_t> ids = model.ids();
+    model.reweight(ids, std::vector<double>(ids.size(), 0.25));
+    optimal(model);
+    rest.set_C(1.25);
+    optimal(rest);
+    CHECK(same(model, rest, stream));
+    model.reweight(ids, std::vector<double>(ids.size(), 0.0));
+    CHECK(model.n_support() == 0);
+
+    rest.unlearn(all);
+    CHECK(rest.held() == 0);
+    for (double f : scores(rest, stream)) CHECK(f == 0);
+    CHECK(rest.distance().w == 0 && rest.distance().b == 0);
+}
+
+// Duplicates of both labels, one class first, rows of zeros: the kernel is as singular as can be.
+template <class T>
+void bears_degenerate_rows() {
+    const T values[] = {0, 0, 1, 0, 0, 1, 1, 1};
+    for (Shape shape : {Shape::linear, Shape::poly, Shape::rbf}) {
+        Incremental<T> model(params<T>(shape));
+        for (std::int64_t i = 0; i < 40; ++i) {
+            const Row<T> x{values + 2 * (i % 4), nullptr, 2, 2};
+            model.learn(x, i < 15 ? 0 : double(i * 7 % 3 > 0), 1.0, i);
+            optimal(model);
+        }
+        for (std::int64_t i = 0; i < 40; ++i) {
+            model.unlearn(std::span(&i, 1));
+            optimal(model);
+        }
+        CHECK(model.held() == 0);
+    }
+}
+
+// With a single round the model may stop short, says so, and stays within its bounds.
+void stops_at_its_limit() {
+    const Stream<double> stream(60, 4, 2, false);
+    auto p = params<double>(Shape::rbf);
+    p.max_iter = 1;
+    Incremental<double> model(p);
+    bool capped = false;
+    for (std::size_t i = 0; i < stream.size(); ++i) {
+        model.learn(stream[i], stream.label(i), 1.0, std::int64_t(i));
+        capped |= model.capped();
+        for (double s : model.support().coef) CHECK(std::abs(s) <= 5);
+    }
+    CHECK(capped);
+    for (double f : scores(model, stream)) CHECK(std::isfinite(f));
+}
+
+int main() {
+    for (bool sparse : {false, true})
+        for (std::size_t classes : {2u, 3u})
+            for (Shape shape : {Shape::linear, Shape::rbf}) {
+                learns<double>(shape, sparse, classes);
+                goes_back<double>(shape, sparse, classes);
+            }
+    learns<float>(Shape::rbf, false, 2);
+    goes_back<float>(Shape::rbf, false, 2);
+    bears_degenerate_rows<double>();
+    stops_at_its_limit();
+}
