@@ -512,8 +512,7 @@ def test_no_stream_of_changes_loops_or_crashes(seed, kind, kernel, C):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         for change in ["learn", *rng.choice(["learn", "unlearn", "set_C", "reweight"], 6)]:
-            held = np.flatnonzero(weight >= 0)[:next_row] if next_row else np.array([], dtype=int)
-            held = held[held < next_row]
+            held = np.flatnonzero(weight[:next_row] >= 0)
             if change == "learn" and next_row < n:
                 stop = min(n, next_row + int(rng.integers(1, n + 1)))
                 model.partial_fit(stream.X[next_row:stop], stream.y[next_row:stop])
@@ -534,7 +533,8 @@ def test_no_stream_of_changes_loops_or_crashes(seed, kind, kernel, C):
             assert np.isfinite(model.decision_function(stream.X)).all()
             k = np.array([KERNELS[kernel](x[None], x[None])[0, 0] for x in stream.X])
             scale = max(1.0, float(np.max(alpha * k)))
-            assert model.kkt_residual() <= 1e-6 * scale, f"{stream} after {change}"
+            snapped = 4e-12 * C * n * float(k.max())  # alpha below 1e-12 C_i counts as 0
+            assert model.kkt_residual() <= 1e-6 * scale + snapped, f"{stream} after {change}"
 
 
 # ---- weights, several classes, sparse ------------------------------------------------------------

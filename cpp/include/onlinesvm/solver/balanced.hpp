@@ -75,7 +75,7 @@ class Balanced final : public Follower {
             if (place_[j] != kNowhere) leave(std::size_t(place_[j]));
             drive(id, h_[j], target, Until::there);
             j = rows_.slot(id);
-            set(j, target);  // to the bit, even where nobody was left to give way
+            s_[j] = target;  // to the bit: neither nobody left to give way nor the old bound counts
             sync();
         }
         set_box(j, c);
