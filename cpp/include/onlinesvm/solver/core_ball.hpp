@@ -29,6 +29,8 @@ namespace onlinesvm {
 template <class T>
 class CoreBall final : public Follower {
   public:
+    using Terms = Tolerance;
+
     CoreBall(Rows<T>& rows, Tolerance tol) : rows_(rows), tol_(tol.kkt) {
         rows_.follow(this);
         for (Slot j = 0; j < rows_.size(); ++j) slot_pushed();
