@@ -58,6 +58,9 @@ class CoreVector32:
 
     def support(self) -> dict[str, Any]: ...
 
+    def labels(self) -> tuple:
+        """The ids held and the class number of each."""
+
     def solve(self) -> None: ...
 
     def radius(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
@@ -125,6 +128,9 @@ class CoreVector64:
     def objective(self) -> float: ...
 
     def support(self) -> dict[str, Any]: ...
+
+    def labels(self) -> tuple:
+        """The ids held and the class number of each."""
 
     def solve(self) -> None: ...
 
