@@ -450,6 +450,9 @@ class PokerClassifier32:
 
     def support(self) -> dict[str, Any]: ...
 
+    def labels(self) -> tuple:
+        """The ids held and the class number of each."""
+
     def path(self) -> dict[str, Any]: ...
 
     @property
@@ -520,6 +523,9 @@ class PokerClassifier64:
     def objective(self) -> float: ...
 
     def support(self) -> dict[str, Any]: ...
+
+    def labels(self) -> tuple:
+        """The ids held and the class number of each."""
 
     def path(self) -> dict[str, Any]: ...
 
@@ -592,6 +598,9 @@ class PokerRegressor32:
 
     def support(self) -> dict[str, Any]: ...
 
+    def labels(self) -> tuple:
+        """The ids held and the class number of each."""
+
     def path(self) -> dict[str, Any]: ...
 
     @property
@@ -662,6 +671,9 @@ class PokerRegressor64:
     def objective(self) -> float: ...
 
     def support(self) -> dict[str, Any]: ...
+
+    def labels(self) -> tuple:
+        """The ids held and the class number of each."""
 
     def path(self) -> dict[str, Any]: ...
 
@@ -734,6 +746,9 @@ class PokerOneClass32:
 
     def support(self) -> dict[str, Any]: ...
 
+    def labels(self) -> tuple:
+        """The ids held and the class number of each."""
+
     def path(self) -> dict[str, Any]: ...
 
     @property
@@ -804,6 +819,9 @@ class PokerOneClass64:
     def objective(self) -> float: ...
 
     def support(self) -> dict[str, Any]: ...
+
+    def labels(self) -> tuple:
+        """The ids held and the class number of each."""
 
     def path(self) -> dict[str, Any]: ...
 

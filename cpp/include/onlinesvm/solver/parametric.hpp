@@ -41,6 +41,8 @@ class Parametric final : public Follower {
   public:
     using Member = std::size_t;  // slot * Copies + copy
 
+    using Terms = Tolerance;
+
     Parametric(Rows<T>& rows, Tolerance tol) : rows_(rows), tol_(tol.kkt) {
         rows_.follow(this);
         for (Slot j = 0; j < rows_.size(); ++j) slot_pushed();
