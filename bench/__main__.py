@@ -16,6 +16,7 @@ SPEED = (
     "digits",
     "smo",
     "incremental",
+    "poker",
     "predict",
     "kernel_row",
     "linear",
