@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "arrays.hpp"
+#include "fair_mutex.hpp"
 #include "named.hpp"
 #include "onlinesvm/base/path.hpp"
 #include "onlinesvm/base/support.hpp"
@@ -163,7 +164,7 @@ class Shared {
     Params params;
     Algo algo;
     std::size_t width = 0;  // features so far; 0: none seen
-    mutable std::shared_mutex mutex;
+    mutable FairMutex mutex;
 
     template <class Lock>
     Lock lock_politely() const {
@@ -174,8 +175,8 @@ class Shared {
         }
         return lock;
     }
-    auto writing() const { return lock_politely<std::unique_lock<std::shared_mutex>>(); }
-    auto reading() const { return lock_politely<std::shared_lock<std::shared_mutex>>(); }
+    auto writing() const { return lock_politely<std::unique_lock<FairMutex>>(); }
+    auto reading() const { return lock_politely<std::shared_lock<FairMutex>>(); }
 
     // What was announced is forgotten with the block, even where learning it failed.
     struct LookAhead {
