@@ -174,7 +174,8 @@ def test_equals_its_twin_after_every_chunk(stream, kernel, bias):
     np.testing.assert_allclose(model.decision_function(stream.X), twin.score(stream.X), atol=1e-6)
 
 
-@settings(max_examples=150, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=2000, deadline=None)
 @given(
     streams(max_size=24),
     st.sampled_from([0.1, 1.0, 50.0]),

@@ -651,7 +651,7 @@ class Parametric final : public Follower {
     }
     // The end of a run may fall together with a bound: at it, or a rounding error before.
     void snap() {
-        for (Member m : S_)
+        for (Member m = 0; m < s_.size(); ++m)  // a tie that slid need not be in S
             for (double edge : {lo_[m], hi_[m]}) {
                 const double off = std::abs(s_[m] - edge);
                 if (off <= 1e-12 * (hi_[m] - lo_[m]) &&
