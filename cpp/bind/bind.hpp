@@ -199,6 +199,7 @@ class Shared {
     void settle(Row<T> x) {
         demand_fit(x);
         width = std::max(width, x.width);
+        if constexpr (requires { algo.use_threads(1); }) algo.use_threads(threads);
     }
 
     void learn(Row<T> x, double y, double w, std::int64_t id) {
@@ -220,7 +221,6 @@ class Shared {
         nb::gil_scoped_release nogil;
         if constexpr (requires { algo.learn_chunk(rows.block(0, n), {}, {}, {}); }) {
             const std::unique_lock lock(mutex);
-            if constexpr (requires { algo.use_threads(1); }) algo.use_threads(threads);
             const auto chunk = rows.block(0, n);
             if (n > 0) settle(chunk.front());
             algo.learn_chunk(chunk, {targets, n}, {weights, n}, {names, n});
@@ -230,7 +230,6 @@ class Shared {
             const auto block = rows.block(begin, std::min(learn_block, n - begin));
             const std::unique_lock lock(mutex);
             settle(block.front());
-            if constexpr (requires { algo.use_threads(1); }) algo.use_threads(threads);
             const LookAhead ahead(algo, block);
             for (std::size_t i = 0; i < block.size(); ++i)
                 algo.learn(block[i], targets[begin + i], weights[begin + i], names[begin + i]);

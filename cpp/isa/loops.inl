@@ -19,13 +19,15 @@ struct VectorOf {
     typedef T type __attribute__((vector_size(Bytes), aligned(sizeof(T)), may_alias));
 };
 // One register. A line of the store is one, two or four of them: asking the compiler for wider
-// vectors than the machine has makes it spill every accumulator.
+// vectors than the machine has makes it spill every accumulator. The tiles leave the fewest loads per
+// multiplication that the registers allow: another thread on the same core loads too.
+inline constexpr size_t kTileQueries = 6;
 #if defined(__AVX512F__)
-inline constexpr size_t kRegister = 64, kTileQueries = 8, kTileParts = 2, kRowParts = 4;
+inline constexpr size_t kRegister = 64, kTileParts = 4, kRowParts = 4;
 #elif defined(__AVX2__)
-inline constexpr size_t kRegister = 32, kTileQueries = 4, kTileParts = 2, kRowParts = 8;
+inline constexpr size_t kRegister = 32, kTileParts = 2, kRowParts = 8;
 #else
-inline constexpr size_t kRegister = 16, kTileQueries = 4, kTileParts = 2, kRowParts = 8;
+inline constexpr size_t kRegister = 16, kTileParts = 2, kRowParts = 8;
 #endif
 template <class T>
 using Vec = typename VectorOf<T, kRegister>::type;
@@ -209,6 +211,21 @@ void rows(const Shape<T>& k, const T* blocks, const T* norms, size_t d, size_t f
             return rows_of<Form::rbf_dot>(k, blocks, norms, d, first, last, queries, query_norms,
                                           n_queries, out);
     }
+}
+
+// |x|^2 of several examples. Each sum takes its features in the order of a tile's lane, so that dot
+// products give an example exactly no distance to itself.
+template <class T>
+void norms(const T* const* xs, size_t n, size_t d, T* out) {
+    const auto chains = [&]<size_t Q>(size_t q) {  // side by side: an addition waits for the last
+        T sum[Q] = {};
+        for (size_t f = 0; f < d; ++f)
+            for (size_t i = 0; i < Q; ++i) sum[i] += xs[q + i][f] * xs[q + i][f];
+        for (size_t i = 0; i < Q; ++i) out[q + i] = sum[i];
+    };
+    size_t q = 0;
+    for (; q + 8 <= n; q += 8) chains.template operator()<8>(q);
+    for (; q < n; ++q) chains.template operator()<1>(q);
 }
 
 template <class T>
@@ -492,9 +509,9 @@ double read(const char* bytes, size_t n) {
 }
 
 template <class T>
-constexpr onlinesvm::isa::Table<T> kTable = {rows<T>,     finish<T>,    dot<T>,  axpy<T>,
-                                             subtract<T>, step<T>,      pair<T>, partner<T>,
-                                             violation,   all_finite<T>};
+constexpr onlinesvm::isa::Table<T> kTable = {rows<T>,    norms<T>,    finish<T>,    dot<T>,
+                                             axpy<T>,    subtract<T>, step<T>,      pair<T>,
+                                             partner<T>, violation,   all_finite<T>};
 constexpr onlinesvm::isa::DenseTable kDense = {symv, rank_one, read};
 
 }  // namespace

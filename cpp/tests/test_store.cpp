@@ -1,5 +1,6 @@
 // Stored examples and their kernel values, against the definitions, at every size around a block.
 #include "check.hpp"
+#include "onlinesvm/base/score.hpp"
 #include "onlinesvm/base/store.hpp"
 #include "onlinesvm/solver/inverse.hpp"
 
@@ -34,6 +35,57 @@ void kernel_rows_follow_the_definition(bool sparse) {
                     }
                 CHECK(close(store.self(stream[0]), value(k, stream[0], stream[0]), kTolerance<T>));
             }
+}
+
+// Decision values come from dot products where both sides are short: near the definition for short
+// and long rows in any mixture, the same bits alone as in a batch, and no distance from x to itself.
+template <class T>
+void decision_values_follow_the_definition() {
+    constexpr std::size_t kWidth = 41, kStored = 300, kAsked = 700;  // several runs and batches
+    Kernel k = kernel(Shape::rbf);
+    k.gamma = 1.0 / kWidth;
+    const Stream<T> stream(kStored + kAsked, kWidth, 2, false);
+    std::vector<std::vector<T>> values;
+    std::vector<Row<T>> rows;
+    for (std::size_t i = 0; i < stream.size(); ++i) {
+        const T scale = i % 23 == 0 ? T(30) : T(1);
+        auto& x = values.emplace_back(stream[i].values, stream[i].values + kWidth);
+        for (T& v : x) v *= scale;
+        rows.push_back({x.data(), nullptr, kWidth, kWidth});
+    }
+    Store<T> store(k);
+    for (std::size_t j = 0; j < kStored; ++j) store.push(rows[j]);
+    std::mt19937 random(5);
+    std::vector<double> first(kStored), second(kStored);
+    for (double& s : first) s = std::normal_distribution<>()(random);
+    for (double& s : second) s = std::normal_distribution<>()(random);
+    const double* coefficients[] = {first.data(), second.data()};
+    std::vector<double> out(2 * kAsked);
+    const auto asked = std::span<const Row<T>>(rows).subspan(kStored);
+    score<T>(store, kStored, coefficients, asked, out.data());
+    std::size_t n_short = 0;
+    const auto norms = store.norms(asked);
+    for (std::size_t i = 0; i < kAsked; ++i) {
+        n_short += store.is_short(norms[i]);
+        double alone[2];
+        score<T>(store, kStored, coefficients, asked.subspan(i, 1), alone);
+        for (std::size_t o = 0; o < 2; ++o) {
+            double f = 0;
+            for (std::size_t j = 0; j < kStored; ++j)
+                f += coefficients[o][j] * value(k, asked[i], rows[j]);
+            CHECK(close(out[2 * i + o], f, kTolerance<T>));
+            CHECK(alone[o] == out[2 * i + o]);
+        }
+    }
+    CHECK(n_short > kAsked / 2 && n_short < kAsked);
+    for (std::size_t j = 0; j < kStored; ++j) {
+        std::vector<double> one(kStored);
+        one[j] = 1;
+        const double* only[] = {one.data()};
+        double f = 0;
+        score<T>(store, kStored, only, std::span(&rows[j], 1), &f);
+        CHECK(f == 1.0);
+    }
 }
 
 // A store that examples enter and leave holds what a plain list would hold.
@@ -100,5 +152,7 @@ int main() {
         examples_come_and_go<float>(sparse);
         examples_come_and_go<double>(sparse);
     }
+    decision_values_follow_the_definition<float>();
+    decision_values_follow_the_definition<double>();
     an_inverse_stays_an_inverse();
 }

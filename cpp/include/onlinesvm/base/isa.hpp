@@ -65,6 +65,8 @@ struct Table {
     void (*rows)(const Shape<T>&, const T* blocks, const T* norms, std::size_t d, std::size_t first,
                  std::size_t last, const T* const* queries, const T* query_norms,
                  std::size_t n_queries, T* const* out);
+    // The squared norms that rbf_dot needs.
+    void (*norms)(const T* const* xs, std::size_t n, std::size_t d, T* out);
     // Turns sums kept elsewhere (sparse rows) into kernel values, in place.
     void (*finish)(const Shape<T>&, T* sums, std::size_t n);
     double (*dot)(const T* x, const double* w, std::size_t n);

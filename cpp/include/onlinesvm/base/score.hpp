@@ -15,52 +15,40 @@ namespace onlinesvm {
 template <class T>
 void score(const Store<T>& store, std::size_t n, std::span<const double* const> coefficients,
            std::span<const Row<T>> xs, double* out) {
-    // A run of slots that stays in the L2 cache while every query passes it.
-    constexpr std::size_t kQueries = 16, kBytes = std::size_t(1) << 20;
-    const std::size_t run_length =
-        std::clamp<std::size_t>(kBytes / (sizeof(T) * (store.width() + 1)) / 64 * 64, 64, 1024);
+    constexpr std::size_t kRun = 128, kStride = kRun + isa::lanes<T>, kQueries = 252;
     const std::size_t outputs = coefficients.size();
     std::fill(out, out + xs.size() * outputs, 0.0);
-    if (n == 0 || xs.empty()) return;
-    // The faster dot form only where both sides are short enough for it: a choice per row, not per
-    // batch.
-    const bool tame = store.tame(store.largest_norm());
+    if (n == 0) return;
+    const std::vector<T> norms = store.norms(xs);
     std::vector<std::size_t> order(xs.size());
     std::iota(order.begin(), order.end(), 0);
-    std::vector<T> norms(xs.size());
-    if (tame)
-        for (std::size_t i = 0; i < xs.size(); ++i)
-            norms[i] = DenseStore<T>::squared_norm(xs[i].values, xs[i].size);
-    const auto wild = std::stable_partition(
-        order.begin(), order.end(), [&](std::size_t i) { return tame && store.tame(norms[i]); });
-    Aligned<T> values(kQueries * (run_length + 64));
+    const auto middle = std::stable_partition(
+        order.begin(), order.end(), [&](std::size_t i) { return store.is_short(norms[i]); });
+    Aligned<T> values(std::min(kQueries, xs.size()) * kStride);
     std::vector<Row<T>> rows;
-    std::vector<T*> target;
     std::vector<T> squares;
-    const auto run = [&](auto begin, auto end, bool from_dots) {
-        for (Slot first = 0; first < n; first += run_length) {
-            const Slot last = std::min(n, first + run_length);
-            for (auto at = begin; at < end; at += std::min<std::ptrdiff_t>(kQueries, end - at)) {
-                const std::size_t q = std::size_t(std::min<std::ptrdiff_t>(kQueries, end - at));
-                rows.clear();
-                target.clear();
-                squares.clear();
-                for (std::size_t i = 0; i < q; ++i) {
-                    rows.push_back(xs[at[std::ptrdiff_t(i)]]);
-                    squares.push_back(norms[at[std::ptrdiff_t(i)]]);
-                    target.push_back(values.data() + i * (run_length + 64) - first);
-                }
-                store.rows(rows, first, last, target.data(), from_dots ? squares.data() : nullptr);
-                for (std::size_t i = 0; i < q; ++i)
-                    for (std::size_t o = 0; o < outputs; ++o)
-                        out[std::size_t(at[std::ptrdiff_t(i)]) * outputs + o] +=
-                            isa::table<T>().dot(target[i] + first, coefficients[o] + first,
-                                                last - first);
-            }
+    std::vector<T*> target;
+    const auto add = [&](std::span<const std::size_t> some, bool all_short) {
+        rows.clear(), squares.clear();
+        for (std::size_t i : some) rows.push_back(xs[i]), squares.push_back(norms[i]);
+        for (Slot first = 0; first < n; first += kRun) {
+            const Slot last = std::min(n, first + kRun);
+            target.clear();
+            for (std::size_t q = 0; q < some.size(); ++q)
+                target.push_back(values.data() + q * kStride - first);
+            store.rows(rows, first, last, target.data(), all_short ? squares.data() : nullptr);
+            for (std::size_t q = 0; q < some.size(); ++q)
+                for (std::size_t o = 0; o < outputs; ++o)
+                    out[some[q] * outputs + o] += isa::table<T>().dot(
+                        target[q] + first, coefficients[o] + first, last - first);
         }
     };
-    run(order.begin(), wild, true);
-    run(wild, order.end(), false);
+    for (auto at = order.begin(); at < order.end();) {
+        const auto part = at < middle ? middle : order.end();
+        const auto next = at + std::min<std::ptrdiff_t>(kQueries, part - at);
+        add({at, next}, at < middle);
+        at = next;
+    }
 }
 
 // The examples with any coefficient, by id.

@@ -55,7 +55,7 @@ class DenseStore {
     }
     void put(Slot slot, const T* x) {
         for (std::size_t f = 0; f < width_; ++f) at(slot, f) = x[f];
-        norms_[slot] = squared_norm(x, width_);
+        isa::table<T>().norms(&x, 1, width_, &norms_[slot]);
     }
     void get(Slot slot, T* out) const {
         for (std::size_t f = 0; f < width_; ++f) out[f] = at(slot, f);
@@ -64,34 +64,37 @@ class DenseStore {
         for (std::size_t f = 0; f < width_; ++f) std::swap(at(a, f), at(b, f));
         std::swap(norms_[a], norms_[b]);
     }
-    T norm(Slot slot) const { return norms_[slot]; }
     std::size_t nbytes() const { return (blocks_.capacity() + norms_.capacity()) * sizeof(T); }
 
     // out[q][slot] for slots [first, last); whole blocks are written, so rows need padded_size()
-    // room. With the squared norms of the queries, rbf comes from dot products.
+    // room. With the squared norms of short queries, rbf comes from dot products where the stored
+    // examples are short too.
     void rows(const Kernel& kernel, std::span<const T* const> queries, Slot first, Slot last,
               T* const* out, const T* query_norms = nullptr) const {
         if (first >= last) return;
         if (kernel.shape == Shape::function) return call(kernel, queries, first, last, out);
         auto shape = shape_for<T>(kernel);
-        if (query_norms && kernel.shape == Shape::rbf) shape.form = isa::Form::rbf_dot;
+        const auto from_dots = [&](std::size_t b) {
+            const T* block = norms_.data() + b * L;
+            return query_norms && *std::max_element(block, block + L) < longest(kernel);
+        };
         // A run of blocks stays in the L2 cache while every query passes it.
         const std::size_t run =
             std::max<std::size_t>(kRunBytes / (sizeof(T) * L * (width_ + 1)) / 4, 1) * 4;
         const std::size_t end = (last + L - 1) / L;
-        for (std::size_t b = first / L; b < end; b += run)
-            isa::table<T>().rows(shape, blocks_.data(), norms_.data(), width_, b,
-                                 std::min(b + run, end), queries.data(), query_norms,
-                                 queries.size(), out);
+        for (std::size_t b = first / L, next; b < end; b = next) {
+            const bool dots = from_dots(b);
+            for (next = b + 1; next < std::min(b + run, end) && from_dots(next) == dots;) ++next;
+            shape.form = dots ? isa::Form::rbf_dot : static_cast<isa::Form>(kernel.shape);
+            isa::table<T>().rows(shape, blocks_.data(), norms_.data(), width_, b, next,
+                                 queries.data(), query_norms, queries.size(), out);
+        }
     }
 
-    static T squared_norm(const T* x, std::size_t n) {
-        T sums[L] = {};  // one chain of additions would take as long as a hundred kernel values
-        std::size_t f = 0;
-        for (; f + L <= n; f += L)
-            for (std::size_t j = 0; j < L; ++j) sums[j] += x[f + j] * x[f + j];
-        for (std::size_t j = 0; f < n; ++f, ++j) sums[j] += x[f] * x[f];
-        return std::accumulate(sums, sums + L, T(0));
+    // Below this squared norm, dot products give rbf values within about 1e-6 in floats; with few
+    // features, differences cost no more.
+    T longest(const Kernel& kernel) const {
+        return kernel.shape == Shape::rbf && width_ >= 32 ? T(4.0 / kernel.gamma) : T(0);
     }
 
   private:
@@ -298,8 +301,8 @@ class Store {
         rows(std::span(&x, 1), first, last, &out);
     }
 
-    // Several queries at once: the same bits, fewer trips to memory. Their squared norms allow the
-    // faster dot-product form of rbf where it is accurate enough, at the price of other last bits.
+    // Several queries at once: the same bits, fewer trips to memory. Queries that are all short
+    // may bring their squared norms, for the faster dot-product form of rbf: other last bits.
     void rows(std::span<const Row<T>> xs, Slot first, Slot last, T* const* out,
               const T* query_norms = nullptr) const {
         for (const Row<T>& x : xs) demand_same_form(x);
@@ -332,16 +335,18 @@ class Store {
         return value[0];
     }
 
-    // Whether dot products keep rbf values within about 1e-6 for an example of this squared norm.
-    bool tame(double squared_norm) const {
-        return !sparse() && kernel_.shape == Shape::rbf && sizeof(T) == 4 && width() >= 32 &&
-               kernel_.gamma * squared_norm < 4.0;
+    // The squared norms of queries, where they can be of use.
+    std::vector<T> norms(std::span<const Row<T>> xs) const {
+        std::vector<T> out(xs.size());
+        if (sparse() || !is_short(0)) return out;
+        std::vector<const T*> queries;
+        for (const Row<T>& x : xs) queries.push_back(x.values);
+        isa::table<T>().norms(queries.data(), queries.size(), width(), out.data());
+        return out;
     }
-    double largest_norm() const {
-        double largest = 0;
-        if (const auto* e = std::get_if<DenseStore<T>>(&examples_))
-            for (Slot j = 0; j < e->size(); ++j) largest = std::max(largest, double(e->norm(j)));
-        return largest;
+    bool is_short(T squared_norm) const {
+        const auto* e = std::get_if<DenseStore<T>>(&examples_);
+        return e && squared_norm < e->longest(kernel_);
     }
 
     template <class A>
