@@ -72,8 +72,7 @@ def main(path):
     inside = np.mean((bottom <= following) & (following <= top))
     ax.set_title(f"{inside:.0%} of the readings lie in the band", loc="left")
     ax.set_xlabel("reading")
-    ax.legend(loc="upper left", frameon=False, ncols=3)
-    ax.set_ylim(top=4.2)
+    figure.legend(loc="outside lower center", frameon=False, ncols=3)
     figure.savefig(path, dpi=110)
     print(path)
 
