@@ -17,6 +17,7 @@ SPEED = (
     "smo",
     "incremental",
     "poker",
+    "core_vector",
     "predict",
     "kernel_row",
     "linear",
