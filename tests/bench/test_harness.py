@@ -91,3 +91,18 @@ def test_tables_are_filled_between_marks(bench, report, monkeypatch, tmp_path):
     assert "Not measured yet." in filled
     assert "stale" not in filled
     assert tables.fill(filled) == filled
+
+
+def test_the_summary_shows_what_was_missed_or_nearly(bench, report, monkeypatch, tmp_path):
+    from bench import tables
+
+    monkeypatch.setattr(tables, "RESULTS", tmp_path)
+    report.add("case", {"slow": bench.Lap([2.0], None)})
+    report.bar("easy", 5.0, at_least=1.0)
+    report.bar("bytes / |S|", 0.9, at_most=1.0)
+    report.finish()
+    assert "| try | 2 of 2 | bytes / \\|S\\| | 0.9 | <= 1 |" in tables.summary()
+    report.bar("speed", 2.0, at_least=3.0)
+    report.finish()
+    assert "| try | 2 of 3 | speed **missed** | 2 | >= 3 |" in tables.summary()
+    assert "bytes" not in tables.summary()
