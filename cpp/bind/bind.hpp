@@ -507,8 +507,11 @@ void bind_as(nb::module_& m, const std::string& name) {
                      return to_numpy(self.read([](const Algo& algo) { return algo.steps(); }));
                  })
             .def_prop_ro("gap", reading([](const Algo& algo) { return algo.gap(); }));
-    if constexpr (requires(Algo& algo) { algo.finish(); })
-        model.def("finish", [](Model& self) { self.write([](Algo& algo) { algo.finish(); }); });
+    if constexpr (requires(Algo& algo) { algo.finish(1.0); })
+        model.def(
+            "finish",
+            [](Model& self, double tol) { self.write([&](Algo& algo) { algo.finish(tol); }); },
+            "tol"_a);
     if constexpr (requires(const Algo& algo) { algo.intercept(); })
         model.def("intercept", [](const Model& self) {
             return to_numpy(self.read([](const Algo& algo) { return algo.intercept(); }));

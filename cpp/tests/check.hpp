@@ -215,11 +215,11 @@ void keeps_promises(const typename Algo::Params& params, const Stream<T>& stream
 // has forgotten everything begins anew.
 template <class Algo, class T>
 void finishes_and_forgets(Algo& model, const Stream<T>& stream, double tol) {
-    model.finish();
+    model.finish(tol);
     CHECK(!model.capped());
     CHECK(model.kkt_residual() <= tol);
     const Memory once = saved(model);
-    model.finish();
+    model.finish(tol);
     CHECK(once == saved(model));
 
     std::vector<std::int64_t> thirds, all;

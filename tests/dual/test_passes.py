@@ -67,3 +67,23 @@ def test_an_epoch_is_no_new_example(cls):
     model = machine(cls, C=5.0, epochs=4).fit(stream.X, stream.y)
     assert model.n_seen_ == 50
     assert model.partial_fit(stream.X, stream.y).n_seen_ == 100
+
+
+@MACHINES
+def test_finish_goes_as_far_as_it_is_told(cls):
+    stream = blobs(3, 200)
+    model = machine(cls, C=2.0, tol=0.1, dtype="float64").partial_fit(stream.X, stream.y)
+    assert 1e-4 < model.finish().kkt_residual() <= 0.1
+    assert model.finish(tol=1e-8).kkt_residual() <= 1e-7
+    assert model.tol == 0.1  # told for once
+
+
+@MACHINES
+@pytest.mark.parametrize("tol", [0, -1.0, np.nan, "small"])
+def test_a_bad_tolerance_is_named_and_changes_nothing(cls, tol):
+    stream = blobs(3, 50)
+    model = machine(cls).partial_fit(stream.X, stream.y)
+    before = model.dual_coef_.copy()
+    with pytest.raises((ValueError, TypeError), match="tol"):
+        model.finish(tol)
+    np.testing.assert_array_equal(model.dual_coef_, before)

@@ -20,16 +20,20 @@ class PassByPass(OnlineClassifier):
     Its constructor has the parameters ``epochs``, ``tol``, ``cache_bytes`` and those of a kernel.
     """
 
-    def finish(self) -> Self:
+    def finish(self, tol: float | None = None) -> Self:
         """Take steps until the model is optimal, within ``tol``, over the examples it holds.
 
         Finishing twice is finishing once, and the stream may go on afterwards.
+
+        Parameters
+        ----------
+        tol : float, default the model's own ``tol``
 
         Returns
         -------
         self
         """
-        self._verb("finish")()
+        self._verb("finish")(number("tol", self.tol if tol is None else tol, above=0))
         self._warn_if_capped()
         return self
 

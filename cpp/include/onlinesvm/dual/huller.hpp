@@ -35,7 +35,7 @@ class Huller : public OneVsRest<T, Hulls<T>> {
     };
 
     explicit Huller(const Params& p)
-        : OneVsRest<T, Hulls<T>>(p.kernel, p.cache_bytes, {.kkt = p.tol}),
+        : OneVsRest<T, Hulls<T>>(p.kernel, p.cache_bytes, {}),
           params_(p),
           random_(p.random_state) {}
 
@@ -59,13 +59,14 @@ class Huller : public OneVsRest<T, Hulls<T>> {
 
     void expect(std::span<const Row<T>> coming) { rows_->expect(coming); }
 
-    // Optimal over the examples held, which are then the support vectors alone.
-    void finish() {
+    // Optimal over the examples held, which are then the support vectors alone: nobody is off its
+    // margin by more than tol.
+    void finish(double tol) {
         for (int round = 0; round < kRounds; ++round) {
             bool moved = false;
             for (auto& m : machines_) {
                 m->refresh();
-                moved |= m->settle();
+                moved |= m->settle(tol);
             }
             prune();
             if (!moved) return;
@@ -79,7 +80,7 @@ class Huller : public OneVsRest<T, Hulls<T>> {
             for (auto& m : machines_) m->clear(rows_->slot(id));
             prune();
         }
-        finish();
+        finish(params_.tol);
     }
 
     void grow(std::size_t classes) {

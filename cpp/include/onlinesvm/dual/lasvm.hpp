@@ -61,11 +61,11 @@ class Lasvm : public PairModel<T> {
 
     void expect(std::span<const Row<T>> coming) { rows_->expect(coming); }
 
-    // FINISH: no violating pair is left among the examples stored.
-    void finish() {
+    // FINISH: no pair is left among the examples stored that violates by more than tol.
+    void finish(double tol) {
         for (int round = 0; round < kRounds; ++round) {
             bool moved = false;
-            for (auto& m : machines_) moved |= m->settle();
+            for (auto& m : machines_) moved |= m->settle(tol);
             if (!prune() && !moved) return;
             for (auto& m : machines_) m->refresh();
         }
@@ -79,7 +79,7 @@ class Lasvm : public PairModel<T> {
             if (query_.keeps(id)) query_.forget();
             if (rows_->holds(id)) this->remove(id);
         }
-        finish();
+        finish(params_.tol);
     }
 
     std::size_t labels_used() const { return std::size_t(labels_used_); }

@@ -16,7 +16,6 @@
 
 #include "onlinesvm/base/aligned.hpp"
 #include "onlinesvm/base/rows.hpp"
-#include "onlinesvm/base/tolerance.hpp"
 
 namespace onlinesvm {
 
@@ -124,9 +123,9 @@ class HullPoint {
 template <class T>
 class Hulls final : public Follower {
   public:
-    using Terms = Tolerance;
+    struct Terms {};
 
-    Hulls(Rows<T>& rows, Tolerance tol) : rows_(rows), tol_(tol.kkt) {
+    Hulls(Rows<T>& rows, Terms) : rows_(rows) {
         rows_.follow(this);
         for (Slot j = 0; j < rows_.size(); ++j) slot_pushed();
     }
@@ -212,13 +211,13 @@ class Hulls final : public Follower {
         if (l != 0) approach(k, l);
     }
     // Pairs of one class exchange weight until nobody is off its margin by more than tol.
-    bool settle() {
+    bool settle(double tol) {
         bool moved = false;
         if (!complete()) return false;
         for (std::int64_t left = kSteps * std::int64_t(y_.size() + 100);; --left) {
             const auto [p, n] = ends();
             const Ends& worse = p.high - p.low > n.high - n.low ? p : n;
-            if (2 * (worse.high - worse.low) <= tol_ * n2() + noise() || touching()) return moved;
+            if (2 * (worse.high - worse.low) <= tol * n2() + noise() || touching()) return moved;
             if (left == 0) capped_ = true;
             if (left == 0 || !exchange(worse.from, worse.to)) return moved;
             moved = true;
@@ -411,7 +410,6 @@ class Hulls final : public Follower {
     }
 
     Rows<T>& rows_;
-    double tol_;
     HullPoint<T> positive_, negative_;
     double cross_ = 0;                 // X_P.X_N
     Aligned<double> y_, ridge_;        // ridge: 1 / C_i

@@ -121,9 +121,9 @@ class Pair final : public Follower {
         return taken > 0;
     }
     // Until no pair violates by more than tau, or by more than rounding can tell.
-    bool settle() {
+    bool settle(double tau) {
         const std::int64_t most = limit();
-        const std::int64_t taken = climb(Order::first, tolerance(), most);
+        const std::int64_t taken = climb(Order::first, tolerance(tau), most);
         capped_ |= taken == most;
         return taken > 0;
     }
@@ -140,11 +140,12 @@ class Pair final : public Follower {
     // More steps than this do not end.
     std::int64_t limit() const { return kSteps * std::int64_t(s_.size() + 100); }
     // tau, or what rounding leaves of g at best.
-    double tolerance() const {
+    double tolerance() const { return tolerance(terms_.tau); }
+    double tolerance(double tau) const {
         double largest = 1;
         for (Slot j = 0; j < s_.size(); ++j)
             largest = std::max(largest, std::abs(s_[j]) * rows_.diagonal()[j]);
-        return std::max(terms_.tau, 1e-15 * largest * std::sqrt(double(s_.size() + 1)));
+        return std::max(tau, 1e-15 * largest * std::sqrt(double(s_.size() + 1)));
     }
 
     // Takes a member's coefficient away, in favour of those who gain most by it. Its bounds close.
