@@ -148,33 +148,6 @@ def solved(X: Any, y: Any, kernel: str = "linear", **params: Any) -> tuple[SmoSV
     return model.fit(X, np.array(y, dtype=np.float64)), alphas(model, len(X))[0]
 
 
-@pytest.mark.parametrize("order", ["second", "first"])
-@pytest.mark.parametrize(("x", "w", "b"), [((1, -1), 1.0, 0.0), ((0, 2), -1.0, 1.0)])
-def test_two_points(x, w, b, order):
-    model, alpha = solved(x, (1, -1), C=10.0, order=order)
-    np.testing.assert_allclose(alpha, [0.5, 0.5])
-    np.testing.assert_allclose(model.decision_function([[0.0], [1.0]]), [b, w + b], atol=1e-12)
-
-
-def test_four_points_on_a_line():
-    model, alpha = solved((-1, 0, 1, 3), (-1, 1, -1, 1), C=1.0)
-    np.testing.assert_allclose(alpha, [0.375, 1, 1, 0.375], atol=1e-9)
-    np.testing.assert_allclose(model.intercept_, [-0.5], atol=1e-9)
-    assert model.objective() == pytest.approx(2.625)
-
-
-def test_everybody_at_the_bound():
-    model, alpha = solved((-1, 0, 1, 3), (-1, 1, -1, 1), kernel="rbf", gamma=1.0, C=1.0)
-    assert (alpha == 1.0).all()
-    assert model.intercept_[0] == pytest.approx(-0.165686, abs=1e-6)
-
-
-def test_contradictory_pair():
-    model, alpha = solved((1, 1), (1, -1), C=3.0)
-    assert (alpha == 3.0).all()
-    np.testing.assert_allclose(model.decision_function([[1.0], [5.0]]), 0.0, atol=1e-12)
-
-
 def test_without_a_bias_w_is_unique_though_alpha_is_not():
     model, alpha = solved((1, -1), (1, -1), C=10.0, bias="none")
     assert alpha.sum() == pytest.approx(1.0)
