@@ -81,9 +81,9 @@ def test_state_is_taken_as_saved_or_not_at_all():
     for broken, complaint in [
         ({}, "missing"),
         (state | {"stranger": np.zeros(3)}, "1 unknown"),
-        (state | {"model.w": state["model.w"].astype(np.float32)}, "model.w"),
-        (state | {"model.w": state["model.w"][:-1]}, "shape"),
-        (state | {"model.stride": np.array(-1)}, "shape"),
+        (state | {"f.model.w": state["f.model.w"].astype(np.float32)}, "f.model.w"),
+        (state | {"f.model.w": state["f.model.w"][:-1]}, "shape"),
+        (state | {"f.model.stride": np.array(-1)}, "shape"),
     ]:
         with pytest.raises(ValueError, match=complaint):
             fresh.load(broken)

@@ -41,7 +41,8 @@ class Hypothesis {
     }
 
     std::size_t outputs() const {
-        return std::visit([](const auto& m) { return m.outputs(); }, model) / parts;
+        const std::size_t held = std::visit([](const auto& m) { return m.outputs(); }, model);
+        return parts == 1 ? held : held / 2;  // a division takes as long as a step
     }
 
     // Two classes share one output f; with a third they become -f/2 and f/2, the same classifier.
@@ -63,10 +64,11 @@ class Hypothesis {
 
     // The newest function at the example about to be learned.
     std::span<const double> read(Row<T> x) {
-        raw.resize(outputs() * parts);
+        const std::size_t n = outputs();
+        raw.resize(n * parts);
         std::visit([&](auto& m) { m.read(x, raw.data()); }, model);
-        for (std::size_t r = 0; r < outputs(); ++r) raw[r] = a * raw[r * parts];
-        return std::span(raw).first(outputs());
+        for (std::size_t r = 0; r < n; ++r) raw[r] = a * raw[r * parts];
+        return std::span(raw).first(n);
     }
 
     double norm2(Row<T> x) const {
