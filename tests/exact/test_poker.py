@@ -493,6 +493,18 @@ def test_one_class_is_libsvms_batch_and_incremental(nu, chunk):
     assert (model.decision_function(X) < -1e-9).mean() <= nu
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_examples_on_the_boundary_are_usual_by_every_verb(seed):
+    X = blobs(seed, 60).X
+    model = PokerOneClassSVM(nu=0.3, gamma=0.5).fit(X)
+    f = model.decision_function(X)
+    assert (f == 0.0).any()
+    np.testing.assert_array_equal(model.predict(X), np.where(f >= 0, 1, -1))
+    np.testing.assert_allclose(model.score_samples(X) - model.offset_, f, atol=1e-12)
+    assert [model.decide_one(x) for x in X] == f.tolist()
+    assert [model.predict_one(x) for x in X] == model.predict(X).tolist()
+
+
 def test_one_class_unlearns():
     X, _ = waves(4, 60)
     model = PokerOneClassSVM(nu=0.2, gamma=0.5).fit(X).unlearn(np.arange(20))

@@ -120,7 +120,7 @@ class OnlineOutlierDetector(OutlierMixin, OnlineEstimator):
         """+1 or -1 for one 1-D array or dict; ``None`` before anything was learned."""
         if not self.__sklearn_is_fitted__():
             return None
-        return -1 if self._scores_one(x)[0] < 0 else 1
+        return -1 if self.decide_one(x) < 0 else 1
 
     @property
     def offset_(self) -> float:

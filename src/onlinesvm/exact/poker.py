@@ -365,15 +365,15 @@ class PokerOneClassSVM(PokerModel, OnlineOutlierDetector):
             "nu": number("nu", self.nu, above=0, below=1),
         }
 
-    def predict(self, X: Any) -> NDArray[np.int64]:
-        """+1 for what is usual, -1 for outliers; learns nothing.
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """How usual the rows of ``X`` are, negative for outliers; learns nothing.
 
-        The examples on the boundary have decision 0, of either sign by rounding: usual.
+        0 on the boundary, where rounding would give either sign: its examples are usual.
         """
-        return np.where(self.decision_function(X) < -self.tol, -1, 1)
+        f = super().decision_function(X)
+        return np.where(np.abs(f) <= self.tol, 0.0, f)
 
-    def predict_one(self, x: Any) -> int | None:
-        """+1 or -1 for one 1-D array or dict; ``None`` before anything was learned."""
-        if not self.__sklearn_is_fitted__():
-            return None
-        return -1 if self.decide_one(x) < -self.tol else 1
+    def decide_one(self, x: Any) -> float:
+        """``decision_function`` of one 1-D array or dict; 0.0 before anything was learned."""
+        f = super().decide_one(x)
+        return 0.0 if abs(f) <= self.tol else f
