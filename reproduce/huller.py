@@ -5,9 +5,9 @@ epochs, LIBSVM (scikit-learn's SVC), and the averaged perceptron after one and t
 the kernel cache smaller. RBF gamma 0.005 as in the paper, on pixels / 255, hard margins, one
 thread, processor time.
 
-python -m reproduce huller                     everything: some hours, nearly all of it LIBSVM's
+python -m reproduce huller                     everything: about an hour, most of it LIBSVM's
 python -m reproduce huller --digits 0 1        these digits
-python -m reproduce huller --measured          only draw what has been measured
+python -m reproduce huller --measured          only tables and pictures of what has been measured
 """
 
 from __future__ import annotations
@@ -176,6 +176,38 @@ def with_cache(book: Book, cache: int) -> dict[str, Ask]:
     }
 
 
+# ---- the tables ----------------------------------------------------------------------------------
+
+
+def table_5(book: Book) -> str:
+    """Test error, training time and support vectors of everybody on each digit."""
+    asks = contestants(book)
+    lines = [f"| digit | {' | '.join(asks)} |", "|---" * (len(asks) + 1) + "|"]
+    for digit in range(10):
+        cells = [
+            f"{found['error_percent']:.2f} % / {found['fit_cpu_s']:.1f} s "
+            f"/ {found['support_vectors']:,.0f}"
+            if (found := ask(digit))
+            else ""
+            for ask in asks.values()
+        ]
+        lines.append(f"| {digit} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def table_6(book: Book) -> str:
+    """Training time by the size of the cache."""
+    bars = [(name, digit) for digit in CACHE_DIGITS for name in with_cache(book, CACHE)]
+    heads = [f"{name}, digit {digit}" for name, digit in bars]
+    lines = [f"| cache | {' | '.join(heads)} |", "|---" * (len(bars) + 1) + "|"]
+    for cache in CACHES:
+        asks = with_cache(book, cache)
+        found = [asks[name](digit) for name, digit in bars]
+        cells = [f"{facts['fit_cpu_s']:.1f} s" if facts else "" for facts in found]
+        lines.append(f"| {cache} MB | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 # ---- the pictures --------------------------------------------------------------------------------
 
 LOOKS = {
@@ -261,6 +293,9 @@ def main() -> None:
                 for digit in CACHE_DIGITS:
                     print(name, cache, digit, ask(digit), flush=True)
     measured = Book(journal, None)
+    text = f"{table_5(measured)}\n\n{table_6(measured)}"
+    (journal.folder / "huller.md").write_text(text + "\n")
+    print(text)
     print(journal.picture("figure_5", draw_figure_5(measured)))
     print(journal.picture("figure_6", draw_figure_6(measured)))
 
