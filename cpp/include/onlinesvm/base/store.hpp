@@ -91,10 +91,10 @@ class DenseStore {
         }
     }
 
-    // Below this squared norm, dot products give rbf values within about 1e-6 in floats; with few
+    // Below this squared norm, dot products give rbf values within about 3e-6 in floats; with few
     // features, differences cost no more.
     T longest(const Kernel& kernel) const {
-        return kernel.shape == Shape::rbf && width_ >= 32 ? T(4.0 / kernel.gamma) : T(0);
+        return kernel.shape == Shape::rbf && width_ >= 32 ? T(8.0 / kernel.gamma) : T(0);
     }
 
   private:
