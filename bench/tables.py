@@ -27,7 +27,7 @@ PLACE = re.compile(r"(<!-- results: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 def markdown(result: dict[str, Any]) -> str:
     """One result as a table of cases, a table of bars, and a line on where it was measured."""
-    shown = ("best_s", "ratio", "per_second", "accuracy", "SVs", "labels")
+    shown = ("best_s", "ratio", "per_second", "accuracy", "SVs", "labels", "passes")
     rows = [
         (case, name, row) for case, group in result["cases"].items() for name, row in group.items()
     ]

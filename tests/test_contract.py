@@ -227,9 +227,8 @@ def test_any_chunking_of_any_stream(estimator: Any, data: st.DataObject) -> None
     stream = stream.holding(stream.X * scale)
     sizes = data.draw(st.lists(st.integers(1, 20), min_size=1, max_size=5), label="chunks")
     model = comparable(estimator)
-    with (
-        warnings.catch_warnings()
-    ):  # unscaled rows may be more than float32 can solve: that is said
+    with warnings.catch_warnings():
+        # Unscaled rows may be more than float32 can solve: that is said.
         warnings.simplefilter("ignore", ConvergenceWarning)
         whole, pieces = learned(model, stream), learned(model, *stream.pieces(*sizes))
     assert_same_model(whole, pieces, stream.X, f"chunks of {sizes}")
