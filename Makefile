@@ -17,6 +17,13 @@ PYTHON ?= python3
 JOBS   ?= 2
 ARGS   ?=
 
+# Real data for tests and benchmarks: a folder shared/data beside the checkout, where there is one.
+ifndef ONLINESVM_DATA
+ifneq ($(wildcard ../shared/data),)
+export ONLINESVM_DATA := $(abspath ../shared/data)
+endif
+endif
+
 bin    := .venv/bin
 python := $(bin)/python
 pip    := PIP_NO_COMPILE=1 $(python) -m pip --disable-pip-version-check -qq

@@ -1,6 +1,7 @@
 """What every test shares: one thread per process, and property tests that repeat to the letter."""
 
 import os
+from collections import Counter
 
 from hypothesis import HealthCheck, settings
 
@@ -19,3 +20,28 @@ settings.register_profile(
 )
 settings.register_profile("explore", deadline=None, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """One closing line for what a green run has left out; pytest's own counts follow it."""
+    if words := left_out(terminalreporter.stats):
+        terminalreporter.write_line(f"left out: {words}")
+    seed = getattr(config.option, "randomly_seed", None)
+    if config.option.verbose < 0 and seed is not None:  # else it stands in the header
+        terminalreporter.write_line(f"random order: again with --randomly-seed={seed}")
+
+
+def left_out(stats):
+    """What was skipped and what was expected to fail, with the reason or where it stands."""
+    waived = Counter(report.nodeid.partition("::")[0] for report in stats.get("xfailed", ()))
+    missing = Counter(reason(report) for report in stats.get("skipped", ()))
+    return "; ".join(
+        [f"{n} expected failures ({file} says why)" for file, n in waived.items()]
+        + [f"{n} skipped ({why})" for why, n in missing.items()]
+    )
+
+
+def reason(report):
+    """Why a test was skipped, in its own words."""
+    said = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    return said.removeprefix("Skipped: ")

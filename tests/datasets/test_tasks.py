@@ -23,7 +23,7 @@ SIZES = {
 
 def task_or_skip(name, **options):
     if name not in GENERATED and not os.environ.get("ONLINESVM_DATA"):
-        pytest.skip("real data: set ONLINESVM_DATA to a folder of NAME.npz files")
+        pytest.skip("real data: ONLINESVM_DATA is to name a folder of NAME.npz files")
     return paper_task(name, **options)
 
 

@@ -422,7 +422,7 @@ def test_bad_parameters_are_named(bad):
 def test_equals_scikit_learn_classifier(loss, C):
     old = pytest.importorskip("sklearn.linear_model")
     if not hasattr(old, "PassiveAggressiveClassifier"):
-        pytest.skip("removed from this scikit-learn")
+        pytest.skip("this scikit-learn has no PassiveAggressiveClassifier")
     X, y = PROBLEMS[0].stream(11, 200, 6)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
@@ -437,7 +437,7 @@ def test_equals_scikit_learn_classifier(loss, C):
 def test_equals_scikit_learn_regressor(loss):
     old = pytest.importorskip("sklearn.linear_model")
     if not hasattr(old, "PassiveAggressiveRegressor"):
-        pytest.skip("removed from this scikit-learn")
+        pytest.skip("this scikit-learn has no PassiveAggressiveRegressor")
     X, y = PROBLEMS[2].stream(12, 200, 6)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
