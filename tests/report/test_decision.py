@@ -213,9 +213,9 @@ def test_hostile_models():
         plot_decision(Disc(), X, Y, resolution=1)
 
 
-def test_without_matplotlib_it_names_the_extra(monkeypatch):
+def test_without_matplotlib_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(ImportError, match=r"pip install 'onlinesvm\[report\]'"):
+    with pytest.raises(ImportError, match="pip install matplotlib"):
         plot_decision(Disc(), X, Y)
 
 

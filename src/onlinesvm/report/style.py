@@ -16,7 +16,7 @@ INK = "#222222"
 PAPER = "#FFFFFF"
 
 
-MISSING = "pictures need matplotlib: install it with `pip install 'onlinesvm[report]'`"
+MISSING = "pictures need matplotlib: install it with `pip install matplotlib`"
 
 
 def axes_or_new(ax: Axes | None) -> Axes:
