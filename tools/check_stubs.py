@@ -1,6 +1,7 @@
 """Check that `_core.pyi` says what the compiled core offers; with `--write`, make it so."""
 
 import difflib
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,10 @@ def generate() -> str:
     target = Path("build") / "stubs"
     target.mkdir(parents=True, exist_ok=True)
     subprocess.run([*command, str(target)], check=True)
-    return next(target.rglob("_core.pyi")).read_text()
+    # Which processor and compiler were met here says nothing of what the core offers.
+    return re.sub(
+        r"^(\w+: str) = .*$", r"\1", next(target.rglob("_core.pyi")).read_text(), flags=re.M
+    )
 
 
 def main(*options: str) -> int:

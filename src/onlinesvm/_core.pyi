@@ -2342,6 +2342,6 @@ def time_row(n: int, d: int, bits: int, repeats: int) -> dict:
     Least seconds for one rbf row against n stored examples, and for reading their bytes.
     """
 
-isa: str = 'avx512'
+isa: str
 
-compiler: str = 'GCC 12.2.0'
+compiler: str
