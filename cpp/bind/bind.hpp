@@ -524,6 +524,10 @@ void bind_as(nb::module_& m, const std::string& name) {
         model.def("radius", [](const Model& self) {
             return to_numpy(self.read([](const Algo& algo) { return algo.radius(); }));
         });
+    if constexpr (requires(const Algo& algo) { algo.radius_bound(); })
+        model.def("radius_bound", [](const Model& self) {
+            return to_numpy(self.read([](const Algo& algo) { return algo.radius_bound(); }));
+        });
     if constexpr (requires(const Algo& algo) { algo.capped(); })
         model.def_prop_ro("capped", reading([](const Algo& algo) { return algo.capped(); }));
     if constexpr (requires(const Algo& algo) { algo.touching(); })

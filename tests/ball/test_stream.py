@@ -121,6 +121,7 @@ def test_equals_the_twin_after_every_example(shape, kernel, normalize):
         np.testing.assert_allclose(model.decision_function(stream.X[:4]), expected, atol=1e-9)
     for fast, slow in zip(fact(model, "R"), twin.balls, strict=True):
         assert fast == pytest.approx(slow.R, abs=1e-9)
+    assert model.radius_bound_[0] == pytest.approx(twin.radius_bound(), rel=1e-4)
     model.flush()
     twin.flush()
     expected = [twin.score(row) for row in stream.X]
@@ -165,6 +166,7 @@ def test_one_ball_holds_everything_within_three_halves(stream, lookahead, C):
     assert max(to_rim) <= R * (1 + 1e-7) + 1e-9
     smallest = smallest_radius(twin)
     assert smallest * (1 - 1e-7) - 1e-9 <= R <= 1.5 * smallest * (1 + 1e-7)
+    assert smallest * (1 + 1e-9) >= R / model.radius_bound_[0]
     assert 0 < fact(model, "xi2")[0] <= 1 / C * (1 + 1e-12)
 
 
@@ -179,14 +181,68 @@ def test_several_balls_hold_everything(balls):
     to_rim = [twin._distance(whole, twin._unit(n)) for n in range(len(twin.y))]
     assert max(to_rim) <= model.radius_[0] * (1 + 1e-9)
     assert len(fact(model, "R")) <= balls
+    assert smallest_radius(twin) >= model.radius_[0] / model.radius_bound_[0]
+
+
+def test_the_bound_is_true_and_not_idle():
+    """Over streams of every shape, cut into up to five models and merged: never wrong or far."""
+    slack = []
+    for seed in range(400):
+        rng = np.random.default_rng(seed)
+        n, d, parts = rng.integers(4, 16), rng.integers(1, 4), rng.integers(1, 6)
+        X = rng.normal(size=(n, d)) * rng.choice([0.3, 1.0, 4.0], size=(n, 1))
+        y = rng.choice(LABELS, size=n)
+        C = rng.choice([1.0, 100.0, 1e4])
+        shape = SHAPES[seed % len(SHAPES)]
+        models = [
+            plain(C=C, **shape).partial_fit(X[part], y[part]).flush()
+            for part in np.array_split(np.arange(n), min(parts, n))
+        ]
+        model = models[0]
+        for other in models[1:]:
+            model.merge(other)
+        Q = np.outer(y, y) * (X @ X.T) + np.eye(n) / C
+        smallest = enclosing_ball(Q, np.zeros(n))[0]
+        ratio = model.radius_[0] / smallest
+        assert 1 - 1e-7 <= ratio <= model.radius_bound_[0]
+        slack.append(model.radius_bound_[0] / ratio)
+    assert np.median(slack) < 1.4
+    assert max(slack) < 2
+
+
+def test_two_good_balls_merge_into_one_beyond_three_halves():
+    """Twelve points on a circle, found by hill climbing: what 3/2 does not survive."""
+    angles = [1.17, 1.92, 2.49, 3.03, 3.59, 4.25, 6.09, 5.34, 4.76, 0.36, 4.16, 1.11]
+    X, y, C = np.c_[np.cos(angles), np.sin(angles)], np.ones(12), 1e8
+
+    def smallest(X: np.ndarray) -> float:
+        return enclosing_ball(X @ X.T + np.eye(len(X)) / C, np.zeros(len(X)))[0]
+
+    one, two = (plain(C=C).partial_fit(X[half], y[half]) for half in (slice(0, 6), slice(6, 12)))
+    for model, half in (one, X[:6]), (two, X[6:]):
+        assert model.radius_[0] / smallest(half) < 1.34
+    ratio = one.merge(two).radius_[0] / smallest(X)
+    assert 1.78 < ratio <= one.radius_bound_[0] < 2.5
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@kernels
+def test_the_bound_holds_at_every_precision(dtype, kernel):
+    stream = blobs(19, 60, 3)
+    model = plain(C=1e4, dtype=dtype, lookahead=3, **kernel)
+    twin = twin_of(model)
+    for x, y in zip(stream.X.astype(dtype), stream.y, strict=True):
+        model.learn_one(x, y)
+        twin.learn(x, y)
+    ratio = model.flush().radius_[0] / smallest_radius(twin)
+    assert 1 - 1e-5 <= ratio <= model.radius_bound_[0] < 1.6
 
 
 @kernels
 def test_lookahead_one_is_algorithm_one(kernel):
     """And the exact ball around a ball and one point is the paper's closed form."""
     stream = blobs(5, 50, 3)
-    one = plain(lookahead=1, **kernel).fit(stream.X, stream.y)
-    assert_same_bits(one, plain(**kernel).fit(stream.X, stream.y), "lookahead=1")
+    one = plain(**kernel).fit(stream.X, stream.y)
     exact = plain(lookahead=2, **kernel)
     for x, y in zip(stream.X, stream.y, strict=True):
         exact.learn_one(x, y).flush()
@@ -320,21 +376,29 @@ def test_merged_ball_holds_both(shape, kernel, labels):
     one = StreamSVC(**options).partial_fit(X[:50], y[:50])
     two = StreamSVC(**options).partial_fit(X[50:], y[50:])
     untouched = two.decision_function(X)
-    R = np.maximum(one.flush().radius_, two.radius_)
-    one.merge(two)
-    assert (one.radius_ >= R * (1 - 1e-12)).all()
+    one.flush().merge(two)
     assert one.n_seen_ == 120
     np.testing.assert_array_equal(two.decision_function(X), untouched)
-    assert one.score(X, y) > 0.6
     assert (fact(one, "balls") <= one.balls).all()
-    if kernel["kernel"] == "linear":
+    if kernel["kernel"] == "linear":  # compared with its kernel form below
         return
-    assert len(set(one.support_.tolist())) > 3
-    assert one.support_.max() >= 50, "ids of the other model must not clash"
-    K = Kernel(kernel["kernel"], **{k: v for k, v in kernel.items() if k != "kernel"})
-    if labels == 2:
-        w2 = one.dual_coef_[0] @ K(one.support_vectors_, one.support_vectors_) @ one.dual_coef_[0]
-        assert len(fact(one, "dots")) > 1 or fact(one, "dots")[0] == pytest.approx(w2, abs=1e-9)
+    K = Kernel(kernel["kernel"], **{k: v for k, v in kernel.items() if k != "kernel"})(X, X)
+    for output, coef in enumerate(one.dual_coef_):
+        sign = np.where(y == (1 if labels == 2 else output), 1.0, -1.0)
+        rim = farthest_point(one.support_, coef, K, sign, one.C)
+        assert one.radius_[output] / one.radius_bound_[output] <= rim
+        assert rim <= one.radius_[output] * (1 + 1e-9)
+
+
+def farthest_point(ids, coef, K, sign, C):
+    """max |c - Z_n| with every coordinate written out, from the shares a_n of the points."""
+    length = np.sqrt(np.diag(K))
+    a = np.zeros(len(sign))
+    a[ids] = coef * length[ids] * sign[ids]
+    assert a.min() >= 0
+    assert a.sum() == pytest.approx(1.0, abs=1e-12)
+    Q = np.outer(sign / length, sign / length) * K + np.eye(len(sign)) / C
+    return np.sqrt(a @ Q @ a - 2 * Q @ a + np.diag(Q)).max()
 
 
 def test_merge_of_linear_and_kernel_form_agree():

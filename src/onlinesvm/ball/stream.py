@@ -18,8 +18,9 @@ class StreamSVC(WeightsOrExamples, OnlineClassifier):
     """StreamSVM (Rai, Daume & Venkatasubramanian): one pass, one vector, one guarantee.
 
     Every example is a point; the centre of the smallest ball around all points is the weight
-    vector of an SVM with squared slack. One pass keeps a ball around everything seen, never more
-    than 3/2 as wide as the smallest. An example inside the ball is dropped after one look, so
+    vector of an SVM with squared slack. One pass keeps a ball around everything seen, and
+    ``radius_bound_`` says how much wider than the smallest it can be: never more than 3/2 as wide
+    with the default single ball. An example inside the ball is dropped after one look, so
     a linear model handles millions of rows a second in the memory of one weight vector, and
     :meth:`merge` joins models of parts of a stream, made on different machines, into one.
 
@@ -39,8 +40,8 @@ class StreamSVC(WeightsOrExamples, OnlineClassifier):
         have no say in predictions; :meth:`flush` lets them in at once.
     balls : int, default=1
         Keep up to so many balls, uniting the closest two when another is needed; the exact ball
-        around them predicts. No bound is known for more than one. ``lookahead`` or ``balls`` must
-        be 1.
+        around them predicts. 3/2 does not hold for more than one; ``radius_bound_`` does.
+        ``lookahead`` or ``balls`` must be 1.
     normalize : bool, default=True
         Bring all examples to length one in feature space while learning. Only points of equal
         length make the ball an SVM. The decision stays linear in ``x`` as it is.
@@ -73,6 +74,8 @@ class StreamSVC(WeightsOrExamples, OnlineClassifier):
     Attributes
     ----------
     radius_ : array, the radius of each output's ball; it never falls
+    radius_bound_ : array, the smallest ball around all examples learned is at least ``radius_``
+        divided by this
     classes_ : array of labels, in ascending order; with ``classes="open"`` in order of arrival
     n_features_in_, feature_names_in_ : as in scikit-learn
     coef_ : array of shape (1, n_features) or (n_classes, n_features); linear only
@@ -167,7 +170,9 @@ class StreamSVC(WeightsOrExamples, OnlineClassifier):
         """Take in what another model learned from another part of the stream.
 
         The new ball is the smallest around the two, so it holds every example that either model
-        has seen. Both need the same parameters, classes and features. Collected examples are let
+        has seen. It need not be within 3/2 of the smallest around those examples: two balls within
+        a factor r of theirs give one within r + 1, and ``radius_bound_`` has the figure of this
+        one. Both need the same parameters, classes and features. Collected examples are let
         in first; ``other`` itself stays as it is, and the ids of its examples go up by the number
         of ids handed out here.
 
@@ -209,3 +214,14 @@ class StreamSVC(WeightsOrExamples, OnlineClassifier):
     def radius_(self) -> NDArray[np.float64]:
         """The radius of each output's ball; with several balls, of the one around them."""
         return np.asarray(self._fitted_core("radius_").radius())
+
+    @property
+    def radius_bound_(self) -> NDArray[np.float64]:
+        """How many times as wide as the smallest ball around the examples each ball is at most.
+
+        The kept centre is a convex combination of the examples, hence a feasible point of the
+        smallest ball's dual, and the best dual value met so far is a lower bound on its radius:
+        true after any stream, any ``lookahead``, any number of ``balls`` and any :meth:`merge`.
+        Collected examples that were not let in yet do not count.
+        """
+        return np.asarray(self._fitted_core("radius_bound_").radius_bound())

@@ -19,10 +19,11 @@ from onlinesvm.reference.kernels import Array, Kernel
 
 @dataclass(frozen=True)
 class Ball:
-    """A centre, as shares of the points seen so far, and a radius."""
+    """A centre, as shares of the points seen so far, a radius, and what no ball falls below."""
 
     l: Array  # noqa: E741
     R: float = 0.0
+    lower2: float = 0.0  # of the squared radius of any ball around the points
 
 
 class StreamSVM:
@@ -114,6 +115,11 @@ class StreamSVM:
         whole = self._whole(self.balls)
         return float((whole.l * self.y / self.length) @ self.kernel(self.X, x)[:, 0])
 
+    def radius_bound(self) -> float:
+        """How many times as wide as the smallest ball around the points the kept one is at most."""
+        pairs = [self._lower2(a, b) for a in self.balls for b in self.balls]
+        return float(self._whole(self.balls).R / np.sqrt(max(pairs)))
+
     @property
     def w(self) -> Array:
         """Weights of a linear model."""
@@ -150,13 +156,24 @@ class StreamSVM:
             return b
         R = (d + a.R + b.R) / 2
         tau = (R - a.R) / d
-        return Ball((1 - tau) * a.l + tau * b.l, R)
+        return Ball((1 - tau) * a.l + tau * b.l, R, self._lower2(a, b))
+
+    def _dual(self, l: Array) -> float:  # noqa: E741
+        """sum l_n |Z_n|^2 - |sum l_n Z_n|^2, at most R*^2 for any shares l."""
+        return float(l @ np.diag(self.Q) - l @ self.Q @ l)
+
+    def _lower2(self, a: Ball, b: Ball) -> float:
+        """The best bound that two balls give: theirs, or the best dual value between them."""
+        d2, gain = self._distance(a, b) ** 2, self._dual(b.l) - self._dual(a.l)
+        tau = np.clip(0.5 + 0.5 * gain / d2, 0.0, 1.0) if d2 > 0 else 0.0
+        return max(a.lower2, b.lower2, self._dual((1 - tau) * a.l + tau * b.l))
 
     def _whole(self, balls: list[Ball]) -> Ball:
         """The smallest ball around several."""
         centres = np.array([ball.l for ball in balls])
         R, shares = enclosing_ball(centres @ self.Q @ centres.T, [ball.R for ball in balls])
-        return Ball(shares @ centres, R)
+        known = max(ball.lower2 for ball in balls)
+        return Ball(shares @ centres, R, max(known, self._dual(shares @ centres)))
 
 
 def enclosing_ball(G: ArrayLike, r: ArrayLike) -> tuple[float, Array]:

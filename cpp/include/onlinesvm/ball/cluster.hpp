@@ -2,6 +2,10 @@
 //
 // A centre has a feature part, kept elsewhere, and a slack part, of which only the squared length
 // matters: balls are built from disjoint examples, so their slack parts are orthogonal.
+//
+// A centre c = sum l_n Z_n is a convex combination of the points, so by the dual of the smallest
+// ball, R*^2 = max_l sum l_n |Z_n|^2 - |sum l_n Z_n|^2, every l is a lower bound on R*. The best one
+// met so far is kept with the ball: it says how far R can be from R*, whatever was united.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +23,10 @@ namespace onlinesvm {
 
 struct Ball {
     double R = 0.0;
-    double xi2 = 0.0;    // squared length of the slack part of the centre
-    std::int64_t M = 0;  // examples that shaped it
+    double xi2 = 0.0;     // squared length of the slack part of the centre
+    std::int64_t M = 0;   // examples that shaped it
+    double square = 0.0;  // sum l_n |Z_n|^2 of the centre's points
+    double lower2 = 0.0;  // no ball around the points is smaller than its root
 };
 
 // The smallest ball around two, its centre (1 - tau) c_1 + tau c_2.
@@ -35,8 +41,18 @@ inline Union unite(const Ball& one, const Ball& two, double d) {
     return {R, (R - one.R) / d};
 }
 
+// The best dual value between two centres at distance d, from the dual values a and b of each:
+// the maximum over tau in [0, 1] of (1 - tau) a + tau b + tau (1 - tau) d^2.
+inline double best_dual(double a, double b, double d2) {
+    const double tau = d2 > 0.0 ? std::clamp(0.5 + 0.5 * (b - a) / d2, 0.0, 1.0) : b > a;
+    return (1.0 - tau) * a + tau * b + tau * (1.0 - tau) * d2;
+}
+
 class Cluster {
   public:
+    // Of a dual value: kernel values may be float32, and what is kept of them is a convex combination.
+    static constexpr double kRounding = 1e-5;
+
     std::vector<Ball> balls;
     std::vector<double> dots;  // of the feature parts, size() x size()
 
@@ -51,6 +67,25 @@ class Cluster {
     }
     double distance(std::size_t i, std::size_t j) const {
         return distance(i, dot(i, j), dot(j, j), balls[j].xi2);
+    }
+
+    // The dual value of centre i, less what rounding may have added to it.
+    double dual(std::size_t i) const {
+        return (1.0 - kRounding) * balls[i].square - dot(i, i) - balls[i].xi2;
+    }
+    // A lower bound on the squared radius of any ball around all points of all balls.
+    double lower2() const {
+        double best = 0.0;
+        for (std::size_t i = 0; i < size(); ++i) {
+            best = std::max(best, balls[i].lower2);
+            for (std::size_t j = 0; j < i; ++j) best = std::max(best, lower2(i, j));
+        }
+        return best;
+    }
+    double lower2(std::size_t i, std::size_t j) const {
+        const double d = distance(i, j);
+        return std::max({balls[i].lower2, balls[j].lower2,
+                         best_dual(dual(i), dual(j), (1.0 - kRounding) * d * d)});
     }
 
     // `inner`: products with the centres before it.
@@ -68,14 +103,15 @@ class Cluster {
 
     // Ball i becomes the union of i and j, and the last ball takes the place of j.
     void merge(std::size_t i, std::size_t j, Union u) {
-        const double keep = 1.0 - u.tau;
+        const double keep = 1.0 - u.tau, bound = lower2(i, j);
         const double norm2 =
             keep * keep * dot(i, i) + 2.0 * u.tau * keep * dot(i, j) + u.tau * u.tau * dot(j, j);
         for (std::size_t k = 0; k < size(); ++k)
             dot(i, k) = dot(k, i) = keep * dot(i, k) + u.tau * dot(j, k);
         dot(i, i) = norm2;
         balls[i] = {u.R, keep * keep * balls[i].xi2 + u.tau * u.tau * balls[j].xi2,
-                    balls[i].M + balls[j].M};
+                    balls[i].M + balls[j].M, keep * balls[i].square + u.tau * balls[j].square,
+                    bound};
         remove(j);
     }
 

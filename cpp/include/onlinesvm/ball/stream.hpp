@@ -198,6 +198,16 @@ class StreamSVM {
         return R;
     }
 
+    // How far each radius is from the smallest possible at most, R / R* <= radius_bound.
+    std::vector<double> radius_bound() const {
+        std::vector<double> bound = radius();
+        for (std::size_t o = 0; o < bound.size(); ++o) {
+            const double lower = std::sqrt(clusters[o].lower2());
+            bound[o] = bound[o] > lower ? bound[o] / lower : 1.0;
+        }
+        return bound;
+    }
+
     Weights weights() const {
         const auto& c = demand<LinearModel<T>>("weights");
         Weights rows = c.f.weights(), out{rows.width, {}, {}};
@@ -324,7 +334,7 @@ class StreamSVM {
             if (waiting[o].size() == params.lookahead) flush(c, o);
             return;
         }
-        cluster.push({0.0, z.slack, 1}, inner, z.norm2);
+        cluster.push({0.0, z.slack, 1, z.norm2 + z.slack}, inner, z.norm2);
         if (cluster.size() <= params.balls) {
             changes.push_back(c.adding(first + cluster.size() - 1, z.step));
             return;
@@ -377,12 +387,17 @@ class StreamSVM {
         }
         const auto [R, l] = enclosing_ball(G, r);
 
-        double square = 0.0, slacks = l[0] * l[0] * ball.xi2;
+        double norm2 = 0.0, slacks = l[0] * l[0] * ball.xi2, square = l[0] * ball.square;
         for (std::size_t a = 0; a < n; ++a)
-            for (std::size_t b = 0; b < n; ++b) square += l[a] * l[b] * G[a * n + b];
-        for (std::size_t a = 1; a < n; ++a) slacks += l[a] * l[a] * points[a - 1].slack;
-        clusters[o].dots[0] = std::max(0.0, square - slacks);
-        ball = {std::max(R, ball.R), slacks, ball.M + static_cast<std::int64_t>(points.size())};
+            for (std::size_t b = 0; b < n; ++b) norm2 += l[a] * l[b] * G[a * n + b];
+        for (std::size_t a = 1; a < n; ++a) {
+            slacks += l[a] * l[a] * points[a - 1].slack;
+            square += l[a] * G[a * n + a];
+        }
+        clusters[o].dots[0] = std::max(0.0, norm2 - slacks);
+        ball = {std::max(R, ball.R), slacks, ball.M + static_cast<std::int64_t>(points.size()),
+                square, ball.lower2};
+        ball.lower2 = std::max(ball.lower2, clusters[o].dual(0));
         c.shrink(o, l[0]);
         for (std::size_t a = 1; a < n; ++a) {
             if (l[a] == 0.0) continue;
@@ -524,13 +539,15 @@ class StreamSVM {
     template <class A>
     void ball_state(A& a) {
         std::vector<std::int64_t> count, M;
-        std::vector<double> R, xi2, dots;
+        std::vector<double> R, xi2, square, lower2, dots;
         for (const Cluster& cluster : clusters) {
             count.push_back(static_cast<std::int64_t>(cluster.size()));
             for (const Ball& ball : cluster.balls) {
                 R.push_back(ball.R);
                 xi2.push_back(ball.xi2);
                 M.push_back(ball.M);
+                square.push_back(ball.square);
+                lower2.push_back(ball.lower2);
             }
             dots.insert(dots.end(), cluster.dots.begin(), cluster.dots.end());
         }
@@ -538,6 +555,8 @@ class StreamSVM {
         a("R", R);
         a("xi2", xi2);
         a("M", M);
+        a("square", square);
+        a("lower2", lower2);
         a("dots", dots);
         if constexpr (A::loading) {
             std::size_t total = 0, squares = 0;
@@ -547,7 +566,8 @@ class StreamSVM {
                 squares += static_cast<std::size_t>(n * n);
             }
             demand_state(!count.empty() && R.size() == total && xi2.size() == total &&
-                         M.size() == total && dots.size() == squares);
+                         M.size() == total && square.size() == total && lower2.size() == total &&
+                         dots.size() == squares);
             demand_state(std::visit([](auto& c) { return c.scale.size(); }, model) ==
                          count.size() * params.balls);
             clusters.assign(count.size(), {});
@@ -556,7 +576,7 @@ class StreamSVM {
             for (std::size_t o = 0; o < count.size(); ++o) {
                 const auto n = static_cast<std::size_t>(count[o]);
                 for (std::size_t b = 0; b < n; ++b, ++at)
-                    clusters[o].balls.push_back({R[at], xi2[at], M[at]});
+                    clusters[o].balls.push_back({R[at], xi2[at], M[at], square[at], lower2[at]});
                 clusters[o].dots.assign(dots.begin() + static_cast<std::ptrdiff_t>(from),
                                         dots.begin() + static_cast<std::ptrdiff_t>(from + n * n));
                 from += n * n;
