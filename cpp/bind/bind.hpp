@@ -15,6 +15,7 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <mutex>
 #include <shared_mutex>
 #include <utility>
@@ -38,7 +39,8 @@ class Shared {
     using Params = typename Algo::Params;
     using Scores = nb::typed<nb::tuple, double, nb::ellipsis>;
 
-    explicit Shared(const Dict& dict) : params(params_of<Params>(dict)), algo(params) {}
+    explicit Shared(const Dict& dict)
+        : params(params_of<Params>(dict)), algo(std::make_unique<Algo>(params)) {}
 
     // ---- learning ----
 
@@ -111,13 +113,13 @@ class Shared {
     auto write(Verb&& verb) {
         nb::gil_scoped_release nogil;
         const std::unique_lock lock(mutex);
-        return verb(algo);
+        return verb(*algo);
     }
     template <class Verb>
     auto read(Verb&& verb) const {
         nb::gil_scoped_release nogil;
         const std::shared_lock lock(mutex);
-        return verb(algo);
+        return verb(std::as_const(*algo));
     }
 
     Dict state() const {
@@ -125,21 +127,21 @@ class Shared {
         Save<ToDict> save(sink);
         const auto lock = reading();
         save("width", width);
-        const_cast<Algo&>(algo).state(save);  // Save only reads
+        algo->state(save);  // Save only reads
         return sink.dict;
     }
 
     void load(const Dict& dict) {
-        Algo fresh(params);
+        auto fresh = std::make_unique<Algo>(params);
         FromDict source(dict);
         Load<FromDict> load(source);
         std::size_t saved_width = 0;
         load("width", saved_width);
-        fresh.state(load);
+        fresh->state(load);
         source.demand_all_fetched();
-        if constexpr (requires { fresh.loaded(); }) fresh.loaded();
+        if constexpr (requires { fresh->loaded(); }) fresh->loaded();
         const auto lock = writing();
-        algo = std::move(fresh);
+        algo.swap(fresh);
         width = saved_width;
     }
 
@@ -148,7 +150,7 @@ class Shared {
             other.read([&](const Algo& algo) { return std::pair(algo, other.width); });
         nb::gil_scoped_release nogil;
         const std::unique_lock lock(mutex);
-        algo.merge(theirs, shift);
+        algo->merge(theirs, shift);
         width = std::max(width, columns);
     }
 
@@ -162,7 +164,7 @@ class Shared {
 
   private:
     Params params;
-    Algo algo;
+    std::unique_ptr<Algo> algo;
     std::size_t width = 0;  // features so far; 0: none seen
     mutable FairMutex mutex;
 
@@ -199,13 +201,13 @@ class Shared {
     void settle(Row<T> x) {
         demand_fit(x);
         width = std::max(width, x.width);
-        if constexpr (requires { algo.use_threads(1); }) algo.use_threads(threads);
+        if constexpr (requires { algo->use_threads(1); }) algo->use_threads(threads);
     }
 
     void learn(Row<T> x, double y, double w, std::int64_t id) {
         const auto lock = writing();
         settle(x);
-        algo.learn(x, y, w, id);
+        algo->learn(x, y, w, id);
     }
 
     template <class Rows>
@@ -219,20 +221,20 @@ class Shared {
         const std::int64_t* names = ids.data();
 
         nb::gil_scoped_release nogil;
-        if constexpr (requires { algo.learn_chunk(rows.block(0, n), {}, {}, {}); }) {
+        if constexpr (requires { algo->learn_chunk(rows.block(0, n), {}, {}, {}); }) {
             const std::unique_lock lock(mutex);
             const auto chunk = rows.block(0, n);
             if (n > 0) settle(chunk.front());
-            algo.learn_chunk(chunk, {targets, n}, {weights, n}, {names, n});
+            algo->learn_chunk(chunk, {targets, n}, {weights, n}, {names, n});
             return;
         }
         for (std::size_t begin = 0; begin < n; begin += learn_block) {
             const auto block = rows.block(begin, std::min(learn_block, n - begin));
             const std::unique_lock lock(mutex);
             settle(block.front());
-            const LookAhead ahead(algo, block);
+            const LookAhead ahead(*algo, block);
             for (std::size_t i = 0; i < block.size(); ++i)
-                algo.learn(block[i], targets[begin + i], weights[begin + i], names[begin + i]);
+                algo->learn(block[i], targets[begin + i], weights[begin + i], names[begin + i]);
         }
     }
 
@@ -245,7 +247,7 @@ class Shared {
         {
             nb::gil_scoped_release nogil;
             const std::shared_lock lock(mutex);
-            outputs = algo.outputs();
+            outputs = algo->outputs();
             out.resize(n * outputs);
             share_out(threads, n, score_block, [&](std::size_t first, std::size_t last) {
                 score_part(rows, first, last, out.data() + first * outputs);
@@ -258,10 +260,10 @@ class Shared {
         for (std::size_t begin = first; begin < last; begin += score_block) {
             const auto block = rows.block(begin, std::min(score_block, last - begin));
             demand_fit(block.front());
-            if constexpr (requires { algo.score_many(block, at); })
-                algo.score_many(block, at), at += block.size() * algo.outputs();
+            if constexpr (requires { algo->score_many(block, at); })
+                algo->score_many(block, at), at += block.size() * algo->outputs();
             else
-                for (const Row<T>& row : block) algo.score(row, at), at += algo.outputs();
+                for (const Row<T>& row : block) algo->score(row, at), at += algo->outputs();
         }
     }
 
@@ -270,8 +272,8 @@ class Shared {
         {
             const auto lock = reading();
             demand_fit(row);
-            out.resize(algo.outputs());
-            algo.score(row, out.data());
+            out.resize(algo->outputs());
+            algo->score(row, out.data());
         }
         nb::object scores = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(out.size())));
         for (std::size_t i = 0; i < out.size(); ++i)

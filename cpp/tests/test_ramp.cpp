@@ -7,6 +7,9 @@
 using namespace onlinesvm;
 using namespace onlinesvm::test;
 
+// Machines follow their rows: a model assigned over would free these first.
+static_assert(!std::is_move_assignable_v<Ramp<float>> && !std::is_copy_assignable_v<Ramp<float>>);
+
 template <class T>
 typename Ramp<T>::Params params(Shape shape) {
     typename Ramp<T>::Params p;
