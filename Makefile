@@ -1,4 +1,5 @@
-# Every target does everything from nothing; only make, a C++ compiler and Python >= 3.11 are assumed.
+# Every target does everything from nothing; only make, a C++20 compiler and Python >= 3.11 with its
+# headers and venv are assumed. What is missing is said in one line: tools/doctor.sh.
 #
 #   make build       .venv, dependencies, the compiled core; Python files are live from src/
 #   make demo        watch three machines learn a noisy stream, with a picture at the end
@@ -37,8 +38,7 @@ cpp     = $(wildcard cpp/*/*.[ch]pp cpp/*/*.inl cpp/include/onlinesvm/*/*.hpp)
 # --- environment ---------------------------------------------------------------------------------
 
 .venv/.made:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-	    { echo "onlinesvm needs Python >= 3.11: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@sh tools/doctor.sh $(PYTHON)
 	$(PYTHON) -m venv .venv
 	$(pip) install "scikit-build-core>=1.1" "nanobind>=3.1" "cmake>=3.26" ninja
 	@touch $@
@@ -63,6 +63,7 @@ build/native/build.ninja: .venv/.made
 	$(call configure,build/native) -DONLINESVM_INPLACE=ON -DPython_EXECUTABLE=$(CURDIR)/$(python)
 
 build/sanitize/build.ninja: .venv/.made
+	@sh tools/doctor.sh $(PYTHON) sanitizers
 	$(call configure,build/sanitize) -DONLINESVM_PYTHON=OFF -DONLINESVM_TESTS=ON \
 	    -DCMAKE_BUILD_TYPE=Debug
 
