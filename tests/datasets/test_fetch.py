@@ -16,7 +16,7 @@ from scipy import sparse
 
 from onlinesvm.datasets import ChecksumError, DownloadError, fetch
 from onlinesvm.datasets import sources as table
-from onlinesvm.datasets.download import atomic_write, cache_folder
+from onlinesvm.datasets.download import cache_folder
 from onlinesvm.datasets.sources import SOURCES, File, Source
 
 TRAIN = b"+1 1:1 3:2\n-1 2:3\n+1 1:4\n"
@@ -225,18 +225,3 @@ def test_cache_folder_without_override(monkeypatch, platform):
     monkeypatch.delenv("ONLINESVM_CACHE")
     monkeypatch.setattr("sys.platform", platform)
     assert cache_folder().name == "onlinesvm"
-
-
-def test_atomic_write_keeps_the_old_file_on_failure(tmp_path):
-    path = tmp_path / "file"
-    path.write_bytes(b"old")
-
-    def interrupted():
-        with atomic_write(path) as file:
-            file.write(b"new")
-            raise RuntimeError
-
-    with pytest.raises(RuntimeError):
-        interrupted()
-    assert path.read_bytes() == b"old"
-    assert list(tmp_path.iterdir()) == [path]

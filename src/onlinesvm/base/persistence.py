@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import secrets
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from safetensors.numpy import load as parse
 from safetensors.numpy import save as serialise
 
 from onlinesvm import _core
+from onlinesvm.atomic import replacing
 
 from .plain import from_plain, to_plain
 
@@ -50,7 +50,8 @@ class Persistent:
         Parameters
         ----------
         path : str or path
-            An existing file is replaced only once the new one is safely on disk.
+            An existing file is replaced only once the new one is safely on disk; it keeps its mode,
+            and a link is followed.
         """
         facts = {"params": self.get_params(deep=False)}  # type: ignore[attr-defined]
         arrays: dict[str, NDArray[Any]] = {}
@@ -59,7 +60,8 @@ class Persistent:
             arrays = {_STATE + name: array for name, array in self._core.state().items()}
         text = json.dumps({k: _plain_fact(k, v) for k, v in facts.items()}, allow_nan=False)
         arrays[_FACTS] = np.frombuffer(text.encode(), dtype=np.uint8)
-        _write_atomically(Path(path), _pack(type(self).__name__, arrays))
+        with replacing(path) as file:
+            file.write(_pack(type(self).__name__, arrays))
 
     def _facts(self) -> dict[str, Any]:
         """What is known besides the parameters and the core's arrays."""
@@ -205,23 +207,3 @@ def _checksum(head: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> st
         digest.update(json.dumps([name, array.dtype.str, list(array.shape)]).encode())
         digest.update(array.tobytes())
     return digest.hexdigest()
-
-
-def _write_atomically(path: Path, data: bytes) -> None:
-    """Replace ``path`` in one step: a crash leaves the old file or the new one, never a mixture."""
-    scratch = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        with open(scratch, "xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(scratch, path)
-    except BaseException:
-        scratch.unlink(missing_ok=True)
-        raise
-    if hasattr(os, "O_DIRECTORY"):
-        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)

@@ -11,7 +11,6 @@ import hashlib
 import json
 import os
 import sys
-import tempfile
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
@@ -20,7 +19,9 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import IO
 
-__all__ = ["ChecksumError", "DownloadError", "Pins", "atomic_write", "cache_folder", "download"]
+from onlinesvm.atomic import replacing
+
+__all__ = ["ChecksumError", "DownloadError", "Pins", "cache_folder", "download"]
 
 _CHUNK = 1 << 18
 
@@ -46,20 +47,6 @@ def cache_folder() -> Path:
     return Path(base) / "onlinesvm"
 
 
-@contextmanager
-def atomic_write(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file that appears under its name complete, or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-
-
 def download(url: str, path: Path, *, sha256: str | None, timeout: float, verbose: bool) -> str:
     """Bring ``url`` to ``path`` and return its SHA-256, or raise and leave no file behind.
 
@@ -68,7 +55,7 @@ def download(url: str, path: Path, *, sha256: str | None, timeout: float, verbos
     url : str
         Address, http(s) or file.
     path : Path
-        Where the file goes; its folder is made.
+        Where the file goes.
     sha256 : str or None
         The sum to match; None takes what comes.
     timeout : float
@@ -76,7 +63,7 @@ def download(url: str, path: Path, *, sha256: str | None, timeout: float, verbos
     verbose : bool
         Show a progress bar.
     """
-    with atomic_write(path) as file:
+    with replacing(path) as file:
         found = _copy(url, file, path.name, timeout=timeout, verbose=verbose)
         if sha256 is not None and found != sha256:
             raise ChecksumError(
@@ -129,8 +116,9 @@ class Pins:
         return self._read().get(url)
 
     def add(self, sums: Mapping[str, str]) -> None:
-        with atomic_write(self.path) as file:
-            file.write(json.dumps(self._read() | dict(sums), indent=2, sort_keys=True).encode())
+        sums_by_url = self._read() | dict(sums)
+        with replacing(self.path) as file:
+            file.write(json.dumps(sums_by_url, indent=2, sort_keys=True).encode())
 
     def _read(self) -> dict[str, str]:
         if not self.path.exists():

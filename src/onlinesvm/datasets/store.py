@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from onlinesvm.datasets.download import DownloadError, Pins, atomic_write, cache_folder, download
+from onlinesvm.atomic import replacing
+from onlinesvm.datasets.download import DownloadError, Pins, cache_folder, download
 from onlinesvm.datasets.formats import FormatError
 from onlinesvm.datasets.sources import SOURCES, File, Source
 
@@ -73,7 +74,7 @@ def fetch(name: str, *, timeout: float = 30.0, verbose: bool = False) -> Dataset
             "or put NAME.npz into the folder that ONLINESVM_DATA names"
         )
     data = _download(SOURCES[name], timeout=timeout, verbose=verbose)
-    with atomic_write(cached) as file:
+    with replacing(cached) as file:
         np.savez_compressed(file, allow_pickle=False, **_arrays(data))
     return data
 
