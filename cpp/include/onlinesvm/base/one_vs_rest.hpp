@@ -31,9 +31,9 @@ class OneVsRest {
         rows_->follow(notes_.get());
         add_machine();
     }
-    // It stays where it is: assigning over one would free the rows before the machines let go of them.
-    OneVsRest(const OneVsRest&) = delete;
-    OneVsRest& operator=(const OneVsRest&) = delete;
+    // No assignment: it would free the rows before the machines let go of them.
+    OneVsRest(OneVsRest&&) = default;
+    OneVsRest& operator=(OneVsRest&&) = delete;
 
     std::size_t outputs() const { return machines_.size(); }
     bool holds(std::int64_t id) const { return rows_->holds(id); }
