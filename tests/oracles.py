@@ -206,6 +206,17 @@ def blobs(seed: int, n: int = 30, d: int = 2, noise: float = 0.15) -> Stream:
     return Stream(f"blobs-{seed}", X, y)
 
 
+def separable(seed: int, n: int, margin: float, d: int = 3) -> tuple[Array, Array, Array]:
+    """Rows of length one that a known u separates with all margins at least 1; |u| = 1 / margin."""
+    rng = np.random.default_rng(seed)
+    direction = rng.normal(size=d)
+    direction /= np.linalg.norm(direction)
+    X = rng.normal(size=(20 * n, d))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    X = X[np.abs(X @ direction) >= margin][:n]
+    return X, np.sign(X @ direction), direction / margin
+
+
 def duplicates(seed: int, n: int = 30, d: int = 2) -> Stream:
     """Every row arrives about three times, with the same label."""
     base = blobs(seed, max(1, n // 3), d)

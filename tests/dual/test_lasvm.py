@@ -296,13 +296,26 @@ def test_autoactive_saves_labels_and_little_else():
 
 
 def test_autoactive_asks_by_the_rule():
-    stream = blobs(2, 80, noise=0.0)
-    model = machine(C=2.0, selection="autoactive", dtype="float64")
+    """A label is asked for where |f(x)| < 1 + delta / 2, and nowhere else."""
+    stream = blobs(2, 250, noise=0.0)
+    model = machine(C=20.0, selection="autoactive", dtype="float64")
+    asked = {True: 0, False: 0}
     for t, (x, y) in enumerate(zip(stream.X, stream.y, strict=True)):
         used = model.labels_used_ if t else 0
-        sure = t > 0 and abs(model.decide_one(x)) > 4  # beyond 1 + delta / 2, which is at most 4
+        doubtful = t == 0 or abs(model.decide_one(x)) < 1 + delta_of(model, stream, 20.0) / 2
         model.learn_one(x, y)
-        assert not sure or model.labels_used_ == used
+        assert model.labels_used_ == used + doubtful, f"example {t}"
+        asked[doubtful] += 1
+    assert min(asked.values()) >= 20, "a stream on which the rule is not tried"
+
+
+def delta_of(model: LASVC, stream: Stream, C: float) -> float:
+    """By definition: the largest g that may rise less the smallest that may fall, of those held."""
+    held = model._core.state()["rows.ids"]
+    y, s = stream.y[held], signed(model, len(stream.y))[0, held]
+    g = y - KERNELS["rbf"](stream.X[held], stream.X[held]) @ s
+    up, down = g[s < np.where(y > 0, C, 0.0)], g[s > np.where(y > 0, 0.0, -C)]
+    return float(up.max() - down.min()) if len(up) and len(down) else np.inf
 
 
 @pytest.mark.parametrize("selection", ["active", "gradient"])

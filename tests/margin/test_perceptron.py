@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
-from oracles import NASTY, blobs, streams
+from oracles import NASTY, blobs, separable, streams
 
 from onlinesvm import KernelPerceptron
 from onlinesvm.reference import Kernel, Perceptron
@@ -125,13 +125,16 @@ def test_only_mistakes_change_it(stream):
 @pytest.mark.parametrize("seed", range(30))
 def test_mistake_bound(seed):
     """Novikoff: mistakes <= max |x|^2 |u|^2 for every u with all margins at least 1."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(300, 3))
-    u = rng.normal(size=3)
-    y = np.sign(X @ u)
-    u /= np.abs(X @ u).min()
-    model = fast("voted").fit(X, y)  # keeps its mistakes
-    assert len(model.support_) <= (X**2).sum(axis=1).max() * (u @ u)
+    X, y, u = separable(seed, 1000, margin=0.3)
+    bound = (X**2).sum(axis=1).max() * (u @ u)
+    assert bound < 12 < len(X) / 2, "a bound that a model which learns nothing would keep"
+    model, mistakes = fast("plain"), 0
+    for x, label in zip(X, y, strict=True):
+        mistakes += label * model.decide_one(x) <= 0
+        model.learn_one(x, label)
+    assert 0 < mistakes <= bound
+    voted = fast("voted").partial_fit(X, y)  # keeps its mistakes
+    assert len(voted.support_) == mistakes
 
 
 def test_average_over_a_long_stream_is_the_explicit_one():
