@@ -6,9 +6,12 @@
 The paper states neither C nor how inputs were scaled. Both are chosen here, by one rule for all
 sets and for both algorithms together: of every C of a grid, rows as they are, centred or
 standardised by the training rows, with and without a constant feature, at their own length or at
-length one, the combination that does best on a fifth of the training rows held out, averaged over
-ten orders and the two algorithms. The test rows are looked at once. Each model is one pass and a
-flush at its end.
+length one, the combination with the highest mean accuracy in five-fold cross-validation of the
+training rows, averaged over the two algorithms. Each model is one pass and a flush at its end.
+
+Five-fold cross-validation is the textbook's rule, written down before this table was measured by it
+and kept whatever came out. Earlier revisions of this file changed their rule (a fifth held out,
+other orders, each algorithm by itself) after test figures had been seen; their tables are gone.
 
 Not stated at all are Synthetic A to C ("normally distributed clusters", "about 85 % separability",
 where a batch SVM scores 96.5, 66.0 and 93.2): two round clusters stand in, so far apart that the
@@ -39,7 +42,7 @@ from reproduce.journal import Journal
 Array = NDArray[Any]
 Params = dict[str, Any]
 ORDERS = 20  # of the rows, to measure
-TRIALS = 10  # to choose by
+FOLDS = 5  # of the training rows, to choose by
 CS = (1e-2, 1.0, 1e2, 1e4)
 SCALINGS = ("as is", "centred", "standardised")
 ALGORITHMS = {"algorithm 1": 1, "algorithm 2": 10}  # lookahead
@@ -59,11 +62,12 @@ class Task:
         order = np.random.default_rng(seed).permutation(len(self.y))
         return self.X[order], self.y[order]
 
-    def held_out(self) -> Task:
-        """A fifth of the training rows in place of the test rows."""
+    def folds(self) -> Iterator[Task]:
+        """Each fifth of the training rows once in place of the test rows."""
         X, y = self.in_order(1_000_003)
-        cut = len(y) // 5
-        return Task(X[cut:], y[cut:], X[:cut], y[:cut])
+        for fold in range(FOLDS):
+            held_out = np.arange(len(y)) % FOLDS == fold
+            yield Task(X[~held_out], y[~held_out], X[held_out], y[held_out])
 
     def scaled(self, how: str) -> Task:
         """By the training rows."""
@@ -143,7 +147,7 @@ TABLE_1 = {
 
 def accuracy(task: Task, seed: int, **params: Any) -> float:
     """One pass in the order drawn from ``seed``, then the test rows, in percent."""
-    model = StreamSVC(**params).fit(*task.in_order(seed)).flush()
+    model = StreamSVC(classes=[-1, 1], **params).partial_fit(*task.in_order(seed)).flush()
     return 100 * float(model.score(task.X_test, task.y_test))
 
 
@@ -158,15 +162,15 @@ def choices() -> Iterator[tuple[str, Params]]:
 
 def choose(task: Task) -> tuple[str, Params]:
     """The rule of the module's first lines."""
-    plain = task.held_out()
-    scaled = {how: plain.scaled(how) for how in SCALINGS}
+    folds = list(task.folds())
+    scaled = {how: [fold.scaled(how) for fold in folds] for how in SCALINGS}
 
     def validation(choice: tuple[str, Params]) -> float:
         how, params = choice
         runs = [
-            accuracy(scaled[how], seed, lookahead=L, **params)
+            accuracy(fold, seed, lookahead=L, **params)
             for L in ALGORITHMS.values()
-            for seed in range(TRIALS)
+            for seed, fold in enumerate(scaled[how])
         ]
         return float(np.mean(runs))
 
@@ -243,13 +247,15 @@ def ellipsoid_accuracy(task: Task, seed: int, C: float, normalize: bool) -> floa
 
 def measure_ellipsoid(row: Row) -> dict[str, Any]:
     task = row.load()
-    plain = task.held_out()
+    folds = list(task.folds())
     choices = list(itertools.product(SCALINGS, (1.0, 1e2, 1e4), (True, False)))
 
     def validation(choice: tuple[str, float, bool]) -> float:
         how, C, normalize = choice
-        scaled = plain.scaled(how)
-        runs = [ellipsoid_accuracy(scaled, seed, C, normalize) for seed in range(TRIALS)]
+        runs = [
+            ellipsoid_accuracy(fold.scaled(how), seed, C, normalize)
+            for seed, fold in enumerate(folds)
+        ]
         return float(np.mean(runs))
 
     how, C, normalize = max(choices, key=validation)

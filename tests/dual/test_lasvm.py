@@ -297,7 +297,7 @@ def test_autoactive_saves_labels_and_little_else():
 
 def test_autoactive_asks_by_the_rule():
     """A label is asked for where |f(x)| < 1 + delta / 2, and nowhere else."""
-    stream = blobs(2, 250, noise=0.0)
+    stream = blobs(2, 300, noise=0.0)
     model = machine(C=20.0, selection="autoactive", dtype="float64")
     asked = {True: 0, False: 0}
     for t, (x, y) in enumerate(zip(stream.X, stream.y, strict=True)):
