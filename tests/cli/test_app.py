@@ -1,8 +1,11 @@
 """The command line from outside: what it prints, what it writes, how it fails."""
 
+import csv
 import re
+import signal
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.image import imread
 from typer.testing import CliRunner
@@ -12,13 +15,13 @@ from onlinesvm.cli.app import app
 from onlinesvm.datasets import make_checkerboard
 
 
-def run(*arguments, code=0):
-    """Output and error text of a command, styles removed, lines unwrapped."""
+def run(*arguments, code=0, words="output"):
+    """Output and error text of a command, styles removed, lines unwrapped; or one of them."""
     result = CliRunner(env={"COLUMNS": "200", "TERM": "dumb"}).invoke(app, [*map(str, arguments)])
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     assert result.exit_code == code, result.output
-    return re.sub(r"\x1b\[[0-9;]*m", "", result.output)
+    return re.sub(r"\x1b\[[0-9;]*m", "", getattr(result, words))
 
 
 def refused(*arguments):
@@ -84,20 +87,24 @@ def test_fit_predict_info(folder, name):
 
 def test_the_saved_model_is_the_one_python_would_have_made(folder):
     table = np.loadtxt(folder / "train.csv", delimiter=",", skiprows=1)
-    X, y = table[:, :2], table[:, 2].astype(int)
+    X, y = pd.DataFrame(table[:, :2], columns=["width", "height"]), table[:, 2].astype(int)
     here = onlinesvm.RampSVC(C=10, gamma=2).fit(X, y)
     there = onlinesvm.load(folder / "m.safetensors")
     np.testing.assert_array_equal(here.decision_function(X), there.decision_function(X))
+    assert there.feature_names_in_.tolist() == ["width", "height"]
 
 
 def test_predictions_go_to_standard_output(folder):
-    lines = run("predict", folder / "m.safetensors", folder / "bare.csv").splitlines()
+    ask = "predict", folder / "m.safetensors", folder / "bare.csv"
+    lines = run(*ask, words="stdout").splitlines()
+    assert "taken in the order of training" in run(*ask, words="stderr")
     assert len(lines) == 300
     assert set(lines) == {"-1", "1"}
 
 
 def test_scores_follow_the_labels(folder):
-    text = run("predict", folder / "m.safetensors", folder / "bare.csv", "--scores")
+    ask = "predict", folder / "m.safetensors", folder / "bare.csv", "--scores"
+    text = run(*ask, words="stdout")
     table = np.array([line.split(",") for line in text.splitlines()], dtype=float)
     np.testing.assert_array_equal(np.sign(table[:, 1]), table[:, 0])
 
@@ -169,11 +176,130 @@ def test_refusals_of_predict_and_info(folder):
     assert "no such file" in refused("info", folder / "absent.safetensors")
     assert "train.csv" in refused("info", folder / "train.csv")
     assert "train.csv" in refused("predict", folder / "train.csv", model)
-    (folder / "wide.csv").write_text("1,2,3,4,5\n1,2,3,4,5\n")
+    (folder / "wide.csv").write_text("9,2,3,4,5\n1,2,3,4,5\n")
     assert "features" in refused("predict", model, folder / "wide.csv")
     broken = folder / "broken.safetensors"
     broken.write_bytes(model.read_bytes()[:-10])
     assert "broken.safetensors" in refused("info", broken)
+
+
+def test_a_reordered_table_gives_the_same_labels(folder):
+    rows = [line.split(",") for line in (folder / "train.csv").read_text().splitlines()]
+    other = folder / "other.csv"
+    other.write_text("\n".join(f"{i},{h},{c},{w}" for i, (w, h, c) in enumerate(rows)))
+    other.write_text(other.read_text().replace("0,height", "row,height", 1))
+    model, out = folder / "m.safetensors", folder / "labels.txt"
+    expected = run("predict", model, folder / "train.csv", words="stdout")
+    said = run("predict", model, other, "--target", "colour", "--out", out)
+    assert out.read_text() == expected
+    assert "ignored: 'row'" in said
+    assert "labels are taken from column 'colour'" in said
+    without = folder / "without.csv"
+    without.write_text("\n".join(f"{w},{c}" for w, _, c in rows))
+    assert "no column 'height'" in refused("predict", model, without)
+
+
+def test_columns_with_numbers_for_names(folder):
+    table, model = folder / "numbers.csv", folder / "numbers.safetensors"
+    rows = (folder / "train.csv").read_text().splitlines()[1:]
+    table.write_text("0,1,cls\n" + "\n".join(rows))
+    assert "learnt 300 rows" in run("fit", table, "--save", model)
+    assert re.search(r"columns +2 \(0, 1\)", run("info", model))
+    table.write_text("0,1,2\n" + "\n".join(rows))
+    assert "--header or --no-header" in refused("fit", table, "--save", model)
+    assert "learnt 300 rows" in run("fit", table, "--header", "--save", model)
+    assert "learnt 301 rows" in run("fit", table, "--no-header", "--save", model)
+    assert "--header is for" in refused("fit", folder / "train.npz", "--header")
+
+
+# ---- hostile words, failures, interrupts ---------------------------------------------------------
+
+ESCAPE = "\x1b]0;owned\x07\x1b[2J"
+
+
+def test_no_name_reaches_the_terminal_as_a_command(folder):
+    table, model = folder / f"odd{ESCAPE}.csv", folder / "odd.safetensors"
+    table.write_text(
+        f"width{ESCAPE},colour\n1,red{ESCAPE}\n-1,blu\u202ee\n2,red{ESCAPE}\n-2,blu\u202ee\n"
+    )
+    method = ("--method", "PassiveAggressiveClassifier")
+    texts = [
+        run("fit", table, *method, "--save", model),
+        run("predict", model, table),
+        run("predict", model, table, "--scores"),
+        run("info", model),
+        refused("fit", table, "--target", "shape"),
+        refused("fit", folder / f"{ESCAPE}.csv"),
+    ]
+    for text in texts:
+        assert not set(text) & {"\x1b", "\x07", "\u202e"}
+    assert "red\\x1b]0;owned\\x07\\x1b[2J" in texts[1]
+    assert len(run("predict", model, table, words="stdout").splitlines()) == 4
+
+
+def test_predictions_are_written_whole_or_not_at_all(folder, monkeypatch):
+    out = folder / "precious.txt"
+    out.write_text("precious")
+    out.chmod(0o600)
+
+    def full_disk(descriptor):
+        raise OSError(28, "No space left on device", str(out))
+
+    with monkeypatch.context() as patch:
+        patch.setattr("os.fsync", full_disk)
+        ask = "predict", folder / "m.safetensors", folder / "train.csv", "--out", out
+        assert "No space left" in refused(*ask)
+    assert out.read_text() == "precious"
+    run(*ask)
+    assert len(out.read_text().splitlines()) == 300
+    assert out.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
+    ("trouble", "line"),
+    [
+        (
+            MemoryError("Unable to allocate 7 TiB"),
+            "error: not enough memory: Unable to allocate 7 TiB",
+        ),
+        (MemoryError(), "error: not enough memory"),
+        (ValueError("two\nlines\x1b[2J"), "error: two lines\\x1b[2J"),
+    ],
+)
+def test_every_failure_is_one_line(folder, monkeypatch, trouble, line):
+    def fail(*_, **__):
+        raise trouble
+
+    monkeypatch.setattr(onlinesvm.RampSVC, "fit", fail)
+    assert refused("fit", folder / "train.csv", "--save", folder / "never") == line
+    assert not (folder / "never").exists()
+
+
+def test_ctrl_c_is_130_and_leaves_no_model(folder, monkeypatch):
+    def interrupted(*_, **__):
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(onlinesvm.RampSVC, "fit", interrupted)
+    said = run("fit", folder / "train.csv", "--save", folder / "never", code=130)
+    assert said.strip() == "stopped"
+    assert not (folder / "never").exists()
+
+
+@pytest.mark.filterwarnings("default")
+def test_warnings_are_one_line(folder):
+    table = folder / "capped.csv"
+    table.write_text((folder / "train.csv").read_text())
+    ask = ("fit", table, "--method", "SmoSVC", "-p", "max_iter=2", "--save", folder / "capped")
+    (line,) = [line for line in run(*ask).splitlines() if "warning" in line.lower()]
+    assert line.startswith("warning: SmoSVC stopped before")
+
+
+def test_labels_with_commas_do_not_shift_the_scores(folder):
+    table, model = folder / "commas.csv", folder / "commas.safetensors"
+    table.write_text('width,colour\n1,"red, dark"\n-1,blue\n2,"red, dark"\n-2,blue\n')
+    run("fit", table, "--method", "PassiveAggressiveClassifier", "--save", model)
+    text = run("predict", model, table, "--scores", words="stdout")
+    assert [len(row) for row in csv.reader(text.splitlines())] == [2] * 4
 
 
 def test_demo_writes_a_picture(tmp_path):

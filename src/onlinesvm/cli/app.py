@@ -28,6 +28,14 @@ Target = Annotated[
     str | None,
     typer.Option(help="Name or number of the label column of a table.", show_default="the last"),
 ]
+Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        help="Whether the first line of a table names its columns.",
+        show_default="where it shows",
+    ),
+]
 
 
 def _print_version(wanted: bool) -> None:
@@ -63,10 +71,10 @@ def demo(
     ] = None,
 ) -> None:
     """Watch three machines learn a noisy stream, with a picture at the end."""
-    from onlinesvm.cli.demo import run_demo
-
     console = stdout()
     with one_line_errors():
+        from onlinesvm.cli.demo import run_demo
+
         animated = console.is_terminal and not console.is_dumb_terminal
         run_demo(console, rows=rows, seed=seed, out=out, live=animated if live is None else live)
 
@@ -74,9 +82,9 @@ def demo(
 @app.command()
 def methods() -> None:
     """List every estimator: what it is for and what it can do."""
-    from onlinesvm.cli.methods import methods_table
-
     with one_line_errors():
+        from onlinesvm.cli.methods import methods_table
+
         stdout().print(methods_table())
 
 
@@ -92,12 +100,21 @@ def fit(
         typer.Option("-p", "--param", metavar="NAME=VALUE", help="A parameter of it; repeatable."),
     ] = None,
     target: Target = None,
+    header: Header = None,
 ) -> None:
     """Learn a file in one pass, row by row, and save the model."""
-    from onlinesvm.cli.models import fit_file
-
     with one_line_errors():
-        fit_file(stderr(), data, method=method, params=param or [], target=target, save=save)
+        from onlinesvm.cli.models import fit_file
+
+        fit_file(
+            stderr(),
+            data,
+            method=method,
+            params=param or [],
+            target=target,
+            header=header,
+            save=save,
+        )
 
 
 @app.command()
@@ -112,18 +129,19 @@ def predict(
         bool, typer.Option("--scores", help="Decision values after each prediction.")
     ] = False,
     target: Target = None,
+    header: Header = None,
 ) -> None:
     """Predict the rows of a file; where it has labels, say how many were right."""
-    from onlinesvm.cli.models import predict_file
-
     with one_line_errors():
-        predict_file(stderr(), model, data, out=out, scores=scores, target=target)
+        from onlinesvm.cli.models import predict_file
+
+        predict_file(stderr(), model, data, out=out, scores=scores, target=target, header=header)
 
 
 @app.command()
 def info(model: ModelFile) -> None:
     """Show what a saved model is and what it has seen."""
-    from onlinesvm.cli.models import describe_file
-
     with one_line_errors():
+        from onlinesvm.cli.models import describe_file
+
         stdout().print(describe_file(model))

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
-__all__ = ["one_line_errors", "stderr", "stdout"]
+__all__ = ["one_line_errors", "plain", "stderr", "stdout", "visible"]
+
+# Control characters, surrogates, and the marks that turn the direction of writing.
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def stdout() -> Console:
@@ -19,24 +26,50 @@ def stderr() -> Console:
     return Console(stderr=True, highlight=False)
 
 
+def visible(text: object) -> str:
+    """Text of a file or model for one line: what a terminal would obey is spelt out.
+
+    >>> print(visible("red\\x1b[2J"))
+    red\\x1b[2J
+    """
+    return _UNSEEN.sub(lambda found: ascii(found[0])[1:-1], str(text))
+
+
+def plain(text: object) -> str:
+    """The same where rich prints it: brackets are no markup either."""
+    return escape(visible(text))
+
+
 @contextmanager
 def one_line_errors() -> Iterator[None]:
     """Turn what a user can get wrong into one line and exit code 2; a bug keeps its traceback."""
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.showwarning = _one_line_warning
+            yield
     except BrokenPipeError:  # `| head` has seen enough: not an error
         raise
-    except (ValueError, OSError, ImportError, NotImplementedError) as error:
-        console = stderr()
-        console.print("[bold red]error:[/]", end=" ")
-        console.print(" ".join(_sentence(error).split()), markup=False, soft_wrap=True)
+    except (ValueError, OSError, ImportError, NotImplementedError, MemoryError) as error:
+        _say("[bold red]error:[/]", _sentence(error))
         raise typer.Exit(2) from None
     except KeyboardInterrupt:
         stderr().print("stopped")
         raise typer.Exit(130) from None
 
 
+def _one_line_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    _say("[yellow]warning:[/]", str(message))
+
+
+def _say(label: str, text: str) -> None:
+    console = stderr()
+    console.print(label, end=" ")
+    console.print(visible(" ".join(text.split())), markup=False, soft_wrap=True)
+
+
 def _sentence(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror and error.filename:
         return f"{error.filename}: {error.strerror}"
+    if isinstance(error, MemoryError):
+        return f"not enough memory: {error}".rstrip(": ")
     return str(error) or type(error).__name__

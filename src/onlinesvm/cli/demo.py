@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
-from rich.markup import escape
 from rich.padding import Padding
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from onlinesvm.cli.console import plain
 from onlinesvm.stream import Snapshot, lessons, prequential
 
 __all__ = ["Board", "contestants", "run_demo"]
@@ -92,7 +92,7 @@ def run_demo(console: Console, *, rows: int, seed: int, out: Path, live: bool) -
         draw_contest(out, models, board, history, accuracy)
     for line in _findings(history[-1], accuracy):
         console.print(line)
-    console.print(f"\npicture: [bold]{escape(str(out))}[/]", soft_wrap=True)
+    console.print(f"\npicture: [bold]{plain(out)}[/]", soft_wrap=True)
 
 
 def _findings(last: Snapshots, accuracy: Mapping[str, float]) -> Iterator[str]:

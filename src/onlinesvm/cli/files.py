@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import warnings
-import zipfile
+import bz2
+import gzip
+import zlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,19 +14,25 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["Examples", "check_target", "read_examples"]
+from onlinesvm.cli.lines import bounded
+from onlinesvm.cli.tables import Wanted, read_table, tidy_labels
+
+__all__ = ["Examples", "Wanted", "check_target", "read_examples"]
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 LIBSVM = {".libsvm", ".svm", ".svmlight"}
-PACKED = {".gz", ".bz2"}
+PACKED: dict[str, Callable[[Path], Any]] = {".gz": gzip.open, ".bz2": bz2.open}
+WIDEST = 1 << 27  # features: a gigabyte for each weight vector
 
 
 @dataclass(frozen=True, slots=True)
 class Examples:
-    """Rows of a file, with labels where the file has them."""
+    """Rows of a file, with labels and names of the features where the file has them."""
 
     X: Any
     y: NDArray[Any] | None
+    names: list[str] | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def n(self) -> int:
@@ -41,28 +48,43 @@ def check_target(option: str, path: Path) -> None:
         raise ValueError(f"{option} {path}: the folder {folder} does not exist")
 
 
-def read_examples(path: Path, *, target: str | None = None, width: int | None = None) -> Examples:
+def read_examples(
+    path: Path,
+    *,
+    target: str | None = None,
+    header: bool | None = None,
+    wanted: Wanted | None = None,
+) -> Examples:
     """Read a file by its suffix.
 
     Parameters
     ----------
     path : Path
         A .csv or .tsv table (with or without a header), .libsvm / .svm / .svmlight text (also .gz
-        and .bz2), or a .npz archive with `X` (or the members of a SciPy CSR matrix) and `y`.
+        and .bz2; features count from 1), or a .npz archive with `X` (or the members of a SciPy CSR
+        matrix) and `y`.
     target : str, optional
         Name or number of the label column of a table; the last one if not given.
-    width : int, optional
-        Features a trained model expects: a table with just so many columns has no label.
+    header : bool, optional
+        Whether the first line of a table names its columns; where that is plain to see it need not
+        be said.
+    wanted : Wanted, optional
+        What a trained model expects. Columns with names are found by name, in whatever order; a
+        table of just so many columns has no label.
     """
     if not path.is_file():
         raise ValueError(f"{path}: no such file")
     kind = _kind(path)
     if kind in DELIMITERS:
-        examples = _read_table(path, DELIMITERS[kind], target, width)
-    elif target is not None:
-        raise ValueError(f"--target is for .csv and .tsv tables; {path} says itself what is what")
+        X, y, layout = read_table(
+            path, DELIMITERS[kind], target=target, header=header, wanted=wanted
+        )
+        examples = Examples(X, y, layout.names(), layout.notes)
+    elif target is not None or header is not None:
+        option = "--target" if header is None else "--header"
+        raise ValueError(f"{option} is for .csv and .tsv tables; {path} says itself what is what")
     elif kind in LIBSVM:
-        examples = _read_libsvm(path, width)
+        examples = _read_libsvm(path, wanted)
     elif kind == ".npz":
         examples = _read_npz(path)
     else:
@@ -82,108 +104,75 @@ def _kind(path: Path) -> str:
     return suffixes[-1] if suffixes else ""
 
 
-def _read_table(path: Path, delimiter: str, target: str | None, width: int | None) -> Examples:
-    first = _first_row(path, delimiter)
-    header = None if any(map(_is_number, first)) else [name.strip() for name in first]
-    columns = list(range(len(first)))
-    label = None
-    if target is not None or len(columns) != width:
-        label = _column(target, header, len(columns), path)
-        columns.remove(label)
-    if not columns:
-        raise ValueError(f"{path}: only one column; give features and a label")
+class _Text:
+    """Bounded lines in the shape of a file, for scikit-learn's reader."""
 
-    def read(which: list[int], dtype: type) -> NDArray[Any]:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="loadtxt: input contained no data")
-            return np.loadtxt(
-                path,
-                delimiter=delimiter,
-                skiprows=0 if header is None else 1,
-                usecols=which,
-                dtype=dtype,
-                ndmin=2,
-                quotechar='"',
-                comments=None,
-                encoding="utf-8-sig",
-            )
+    def __init__(self, path: Path) -> None:
+        self._path = path
 
-    try:
-        X = read(columns, float)
-        y = None if label is None else _tidy_labels(read([label], str)[:, 0])
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}; every row needs the same columns of numbers") from None
-    return Examples(X, y)
+    def read(self) -> bytes:
+        raise NotImplementedError("it is read line by line")
+
+    def __iter__(self) -> Iterator[bytes]:
+        unpack = PACKED.get(self._path.suffix.lower())
+        with unpack(self._path) if unpack else self._path.open("rb") as file:
+            yield from bounded(file, self._path)
 
 
-def _first_row(path: Path, delimiter: str) -> list[str]:
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        try:
-            first = next(csv.reader(file, delimiter=delimiter), [])
-        except (UnicodeDecodeError, csv.Error) as error:
-            raise ValueError(f"{path}: not a text table: {error}") from None
-    if not first:
-        raise ValueError(f"{path}: no rows")
-    return first
-
-
-def _column(target: str | None, header: list[str] | None, count: int, path: Path) -> int:
-    if target is None:
-        return count - 1
-    if header is not None and target in header:
-        return header.index(target)
-    try:
-        return range(count)[int(target)]
-    except (ValueError, IndexError):
-        known = ", ".join(header) if header else f"numbers 0 to {count - 1}"
-        raise ValueError(f"{path}: no column {target!r}; it has {known}") from None
-
-
-def _read_libsvm(path: Path, width: int | None) -> Examples:
+def _read_libsvm(path: Path, wanted: Wanted | None) -> Examples:
     from sklearn.datasets import load_svmlight_file
 
+    width = wanted.width if wanted else None
     try:
-        X, y = load_svmlight_file(str(path), n_features=width)
-    except (ValueError, OverflowError, EOFError) as error:
-        raise ValueError(f"{path}: not LIBSVM text: {error}") from None
-    return Examples(X, _tidy_labels(y))
+        # Where counting starts must not be guessed: a file without its first feature would shift.
+        X, y = load_svmlight_file(_Text(path), n_features=width, zero_based=False)
+    except (ValueError, OverflowError, EOFError, zlib.error) as error:
+        raise ValueError(f"{path}: not LIBSVM text with features from 1 on: {error}") from None
+    if X.shape[1] > WIDEST:
+        raise ValueError(
+            f"{path}: feature {X.shape[1]:,} is beyond {WIDEST:,}; number the features without gaps"
+        )
+    return Examples(X, tidy_labels(y))
 
 
 def _read_npz(path: Path) -> Examples:
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            members = {name: archive[name] for name in archive.files}
-    except (ValueError, zipfile.BadZipFile, EOFError, AttributeError) as error:
-        raise ValueError(f"{path}: not a plain .npz archive: {error}") from None
+    members = _members(path)
     y = members.pop("y", None)
     if "X" in members:
         X = members["X"]
     elif {"data", "indices", "indptr", "shape"} <= members.keys():
-        parts = members["data"], members["indices"], members["indptr"]
-        X = sparse.csr_matrix(parts, shape=tuple(members["shape"]))
+        X = _matrix(path, members)
     else:
         names = ", ".join(sorted(members)) or "nothing"
         raise ValueError(f"{path}: need an array X (and y), found {names}")
     if X.ndim != 2:
         raise ValueError(f"{path}: X must be two-dimensional, got shape {X.shape}")
+    if X.dtype.kind not in "biuf":
+        raise ValueError(f"{path}: X must hold numbers, got {X.dtype}")
     if y is not None and y.shape != (X.shape[0],):
         raise ValueError(f"{path}: y must have one label for each of the {X.shape[0]} rows of X")
+    if y is not None and y.dtype.kind not in "biufU":
+        raise ValueError(f"{path}: y must hold numbers or text, got {y.dtype}")
     return Examples(X, y)
 
 
-def _tidy_labels(labels: NDArray[Any]) -> NDArray[Any]:
-    """Whole numbers where all are whole, else numbers, else text."""
+def _members(path: Path) -> dict[str, NDArray[Any]]:
     try:
-        numbers = labels.astype(np.float64)
-    except ValueError:
-        return np.char.strip(labels)
-    whole = np.isfinite(numbers).all() and (numbers == np.round(numbers)).all()
-    return numbers.astype(np.int64) if whole else numbers
+        with np.load(path, allow_pickle=False) as archive:
+            members = {name: archive[name] for name in archive.files}
+    except MemoryError:
+        raise
+    except Exception as error:  # whatever zipfile, zlib and NumPy say to bytes that are no archive
+        raise ValueError(f"{path}: not a plain .npz archive: {error}") from None
+    return {name: array for name, array in members.items() if isinstance(array, np.ndarray)}
 
 
-def _is_number(text: str) -> bool:
+def _matrix(path: Path, members: dict[str, NDArray[Any]]) -> Any:
     try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+        rows, columns = (int(side) for side in members["shape"])
+        parts = members["data"], members["indices"], members["indptr"]
+        matrix = sparse.csr_matrix(parts, shape=(rows, columns))
+        matrix.check_format(full_check=True)
+    except (ValueError, TypeError, OverflowError, IndexError) as error:
+        raise ValueError(f"{path}: not a CSR matrix: {error}") from None
+    return matrix

@@ -3,36 +3,47 @@
 from __future__ import annotations
 
 import ast
+import csv
+import io
 import sys
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 from time import perf_counter
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.filesize import decimal
-from rich.markup import escape
 from rich.table import Table
 from sklearn.base import is_classifier
 
 import onlinesvm
-from onlinesvm.cli.files import Examples, check_target, read_examples
+from onlinesvm.atomic import replacing
+from onlinesvm.cli.console import plain, visible
+from onlinesvm.cli.files import Examples, Wanted, check_target, read_examples
 from onlinesvm.cli.methods import find_estimator
 
 __all__ = ["build", "describe_file", "fit_file", "parse_params", "predict_file"]
 
 
 def fit_file(
-    console: Console, data: Path, *, method: str, params: list[str], target: str | None, save: Path
+    console: Console,
+    data: Path,
+    *,
+    method: str,
+    params: list[str],
+    target: str | None,
+    header: bool | None,
+    save: Path,
 ) -> None:
     """Learn `data` row by row with a live bar, write the model to `save`, say what came out."""
     model = build(method, params)
     check_target("--save", save)
-    examples = read_examples(data, target=target)
+    examples = read_examples(data, target=target, header=header)
     if examples.y is None:
         raise ValueError(f"{data}: no labels; an .npz archive needs an array y")
     _hint_at_scales(console, examples)
@@ -40,12 +51,15 @@ def fit_file(
     with _watched(model):
         model.fit(examples.X, examples.y)
     seconds = perf_counter() - start
+    if examples.names is not None:
+        model.feature_names_in_ = np.array(examples.names, dtype=object)
     model.save(save)
+    _say_what_was_assumed(console, examples)
     console.print(
         f"learnt {examples.n:,} rows in {seconds:.2f} s "
         f"({examples.n / seconds:,.0f} a second){_support_clause(model)}"
     )
-    console.print(f"model: [bold]{escape(str(save))}[/]", soft_wrap=True)
+    console.print(f"model: [bold]{plain(save)}[/]", soft_wrap=True)
 
 
 def predict_file(
@@ -56,6 +70,7 @@ def predict_file(
     out: Path | None,
     scores: bool,
     target: str | None,
+    header: bool | None,
 ) -> None:
     """Write one prediction a line; where the file has labels, tell the score."""
     model = _load(model_path)
@@ -63,11 +78,13 @@ def predict_file(
         raise ValueError(f"--scores: a {type(model).__name__} predicts numbers and has no scores")
     if out is not None:
         check_target("--out", out)
-    examples = read_examples(data, target=target, width=model.n_features_in_)
-    predictions = model.predict(examples.X)
-    decisions = np.asarray(model.decision_function(examples.X)) if scores else None
-    with _opened(out) as file:
-        file.writelines(line + "\n" for line in _lines(predictions, decisions))
+    examples = read_examples(data, target=target, header=header, wanted=_wanted(model))
+    with warnings.catch_warnings():  # the columns are in the model's order by now
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        predictions = model.predict(examples.X)
+        decisions = np.asarray(model.decision_function(examples.X)) if scores else None
+    _write(out, _lines(predictions, decisions))
+    _say_what_was_assumed(console, examples)
     if examples.y is not None:
         console.print(_verdict(model, predictions, examples.y))
 
@@ -86,17 +103,18 @@ def describe_file(path: Path) -> Table:
     }
     settings = ", ".join(f"{name}={value!r}" for name, value in changed.items())
     table.add_row("method", type(model).__name__)
-    table.add_row("parameters", escape(settings) or "all at their defaults")
-    table.add_row("file", f"{escape(str(path))} ({decimal(path.stat().st_size)})")
+    table.add_row("parameters", plain(settings) or "all at their defaults")
+    table.add_row("file", f"{plain(path)} ({decimal(path.stat().st_size)})")
     for label, attribute in (
         ("classes", "classes_"),
         ("features", "n_features_in_"),
+        ("columns", "feature_names_in_"),
         ("examples seen", "n_seen_"),
         ("labels used", "labels_used_"),
     ):
         value = getattr(model, attribute, None)
         if value is not None:
-            table.add_row(label, escape(_worded(value)))
+            table.add_row(label, plain(_worded(value)))
     support = getattr(model, "support_", None)
     if support is not None:
         table.add_row("support vectors", f"{len(support):,}")
@@ -137,7 +155,7 @@ def _value(text: str) -> Any:
         return float(text)
     try:
         return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
+    except (ValueError, SyntaxError, RecursionError, MemoryError):  # of its parser
         return text
 
 
@@ -164,23 +182,29 @@ def _watched(model: Any) -> Iterator[None]:
         model.set_params(verbose=before)
 
 
-@contextmanager
-def _opened(out: Path | None) -> Iterator[IO[str]]:
+def _wanted(model: Any) -> Wanted:
+    names = getattr(model, "feature_names_in_", ())
+    by_name = len(names) and all(isinstance(name, str) for name in names)
+    return Wanted(model.n_features_in_, tuple(names) if by_name else None)
+
+
+def _write(out: Path | None, lines: Iterator[str]) -> None:
     if out is None:
-        yield sys.stdout
+        sys.stdout.writelines(lines)
         return
-    with out.open("w", encoding="utf-8") as file:
-        yield file
+    with replacing(out) as file:
+        file.writelines(line.encode() for line in lines)
 
 
 def _lines(predictions: NDArray[Any], decisions: NDArray[Any] | None) -> Iterator[str]:
+    labels = map(visible, predictions.tolist())
     if decisions is None:
-        yield from map(str, predictions.tolist())
+        yield from (label + "\n" for label in labels)
         return
-    for label, row in zip(
-        predictions.tolist(), decisions.reshape(len(predictions), -1), strict=True
-    ):
-        yield ",".join([str(label), *(f"{f:.6g}" for f in row)])
+    for label, row in zip(labels, decisions.reshape(len(predictions), -1), strict=True):
+        line = io.StringIO()
+        csv.writer(line, lineterminator="\n").writerow([label, *(f"{f:.6g}" for f in row)])
+        yield line.getvalue()
 
 
 def _verdict(model: Any, predictions: NDArray[Any], y: NDArray[Any]) -> str:
@@ -200,6 +224,11 @@ def _verdict(model: Any, predictions: NDArray[Any], y: NDArray[Any]) -> str:
 def _support_clause(model: Any) -> str:
     support = getattr(model, "support_", None)
     return "" if support is None else f", {len(support):,} support vectors"
+
+
+def _say_what_was_assumed(console: Console, examples: Examples) -> None:
+    for note in examples.notes:
+        console.print(f"[yellow]note:[/] {plain(note)}", soft_wrap=True)
 
 
 def _hint_at_scales(console: Console, examples: Examples) -> None:
