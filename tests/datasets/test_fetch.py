@@ -7,7 +7,7 @@ import gzip
 import hashlib
 import json
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
@@ -15,6 +15,7 @@ import pytest
 from scipy import sparse
 
 from onlinesvm.datasets import ChecksumError, DownloadError, fetch
+from onlinesvm.datasets import download as wire
 from onlinesvm.datasets import sources as table
 from onlinesvm.datasets.download import cache_folder
 from onlinesvm.datasets.sources import SOURCES, File, Source
@@ -120,10 +121,11 @@ def test_a_bad_first_download_is_not_trusted(monkeypatch, origin, own_cache):
     assert len(fetch("tiny").y_train) == 3
 
 
-def test_broken_pins_file_says_what_to_do(monkeypatch, origin, own_cache):
+@pytest.mark.parametrize("pins", ["{", "[1]", '{"a": 1}', "[" * 100_000])
+def test_broken_pins_file_says_what_to_do(monkeypatch, origin, own_cache, pins):
     publish(monkeypatch, origin.as_uri())
     own_cache.mkdir()
-    (own_cache / "pins.json").write_text("{")
+    (own_cache / "pins.json").write_text(pins)
     with pytest.raises(DownloadError, match="delete it"):
         fetch("tiny")
 
@@ -180,6 +182,62 @@ def test_http_missing_and_unreachable(monkeypatch, own_cache):
     assert leftovers(own_cache) == []
 
 
+@pytest.mark.parametrize("length", ["banana", "-5", "1e3", "\u0663"])
+def test_http_odd_length(monkeypatch, own_cache, length):
+    def answer(handler):
+        handler.send_response(200)
+        handler.wfile.write(f"Content-Length: {length}\r\n".encode())
+        handler.end_headers()
+        handler.wfile.write(TEST)
+
+    with server(answer) as base:
+        publish(monkeypatch, base)
+        with pytest.raises(DownloadError, match=r"tiny\.gz"):
+            fetch("tiny")
+    assert leftovers(own_cache) == []
+
+
+@pytest.mark.parametrize("announced", [True, False])
+def test_http_without_end(monkeypatch, own_cache, announced):
+    monkeypatch.setattr(wire, "LARGEST", 1 << 20)
+
+    def answer(handler):
+        handler.send_response(200)
+        if announced:
+            handler.send_header("Content-Length", str(1 << 40))
+        handler.end_headers()
+        with suppress(ConnectionError):
+            while True:  # until the other side has had enough
+                handler.wfile.write(TEST * 10_000)
+
+    with server(answer) as base:
+        publish(monkeypatch, base)
+        with pytest.raises(DownloadError, match="more than 1 MiB"):
+            fetch("tiny")
+    assert leftovers(own_cache) == []
+
+
+def test_numbers_that_are_none(monkeypatch, origin, own_cache):
+    publish(monkeypatch, origin.as_uri(), dtype="float32")
+    (origin / "tiny.t").write_bytes(TEST.replace(b"6", b"nan"))
+    with pytest.raises(DownloadError, match="NaN"):
+        fetch("tiny")
+    assert leftovers(own_cache) == []
+
+
+@pytest.mark.parametrize(
+    "name", ["../outside", "/etc/passwd", "a/b", "a\\b", "", "..", ".hidden", "a\n"]
+)
+def test_a_name_is_no_path(monkeypatch, tmp_path, name):
+    arrays = {"X_train": np.eye(2), "y_train": np.arange(2)}
+    np.savez(tmp_path / "outside.npz", X_test=np.eye(2), y_test=np.arange(2), **arrays)
+    (tmp_path / "inside").mkdir()
+    monkeypatch.setenv("ONLINESVM_DATA", str(tmp_path / "inside"))
+    monkeypatch.setenv("ONLINESVM_CACHE", str(tmp_path / "inside"))
+    with pytest.raises(ValueError, match="not the name of a data set"):
+        fetch(name)
+
+
 def test_http_silence_times_out(monkeypatch):
     over = threading.Event()
     with server(lambda handler: over.wait()) as base:  # says nothing, however long it takes
@@ -207,7 +265,11 @@ def test_local_file_that_is_no_data_set(monkeypatch, tmp_path):
     np.savez_compressed(tmp_path / "incomplete.npz", X_train=np.eye(2))
     (tmp_path / "garbage.npz").write_bytes(b"PK\x03\x04 nonsense")
     np.savez_compressed(tmp_path / "pickled.npz", X_train=np.array([{}], dtype=object))
-    for name in ("incomplete", "garbage", "pickled"):
+    split = {"X_train_data": [1.0], "X_train_indices": [5], "X_train_indptr": [0, 1]}
+    rest = {"X_train_shape": [1, 2], "y_train": [1], "X_test": np.eye(1), "y_test": [1]}
+    np.savez_compressed(tmp_path / "lying.npz", **split, **rest)
+    (tmp_path / "text.npz").write_text("hello")
+    for name in ("incomplete", "garbage", "pickled", "lying", "text"):
         with pytest.raises(ValueError, match="is not a data set"):
             fetch(name)
 

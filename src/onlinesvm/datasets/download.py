@@ -24,6 +24,7 @@ from onlinesvm.atomic import replacing
 __all__ = ["ChecksumError", "DownloadError", "Pins", "cache_folder", "download"]
 
 _CHUNK = 1 << 18
+LARGEST = 64 << 20  # bytes; the largest known source, covtype, sends 11 million
 
 
 class DownloadError(OSError):
@@ -77,20 +78,35 @@ def _copy(url: str, file: IO[bytes], label: str, *, timeout: float, verbose: boo
     digest = hashlib.sha256()
     try:
         with urllib.request.urlopen(url, timeout=timeout) as response:
-            promised = response.headers.get("Content-Length")
-            size = int(promised) if promised else None
+            size = _promised(url, response.headers.get("Content-Length"))
             received = 0
             with _progress(label, size, verbose) as advance:
                 while chunk := response.read(_CHUNK):
+                    received += len(chunk)
+                    _check_size(url, received)
                     file.write(chunk)
                     digest.update(chunk)
-                    received += len(chunk)
                     advance(len(chunk))
     except (urllib.error.URLError, HTTPException, TimeoutError, ConnectionError) as error:
         raise DownloadError(f"cannot download {url}: {error}") from error
     if size is not None and received != size:
         raise DownloadError(f"{url} was cut short: {received} of {size} bytes arrived")
     return digest.hexdigest()
+
+
+def _promised(url: str, length: str | None) -> int | None:
+    """The size that a server announces; None where it does not."""
+    if length is None:
+        return None
+    if not (length.isascii() and length.isdigit()):
+        raise DownloadError(f"{url} announces {length!r} bytes; try again later")
+    _check_size(url, int(length))
+    return int(length)
+
+
+def _check_size(url: str, size: int) -> None:
+    if size > LARGEST:
+        raise DownloadError(f"{url} sends more than {LARGEST >> 20} MiB: not the known data set")
 
 
 @contextmanager
@@ -124,7 +140,9 @@ class Pins:
         if not self.path.exists():
             return {}
         try:
-            pins: dict[str, str] = json.loads(self.path.read_text())
-        except ValueError as error:
-            raise DownloadError(f"{self.path} is not JSON; delete it to start anew") from error
+            pins = json.loads(self.path.read_text())
+        except (ValueError, RecursionError):
+            pins = None
+        if not isinstance(pins, dict) or not all(isinstance(pin, str) for pin in pins.values()):
+            raise DownloadError(f"{self.path} is not a table of sums; delete it to start anew")
         return pins

@@ -5,11 +5,14 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
-import lzma
+import math
 import struct
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +21,7 @@ from sklearn.datasets import load_svmlight_file
 
 __all__ = ["FormatError", "decompress", "read_idx", "read_libsvm", "read_table"]
 
+LARGEST = 256 << 20  # bytes; the largest known content, covtype, has 75 million
 _IDX_TYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
 
 
@@ -26,29 +30,47 @@ class FormatError(ValueError):
 
 
 def decompress(path: Path) -> bytes:
-    """Return the content of a .gz, .bz2, .xz or one-file .zip, or of a plain file."""
-    raw = path.read_bytes()
+    """Return the content of a .gz, .bz2 or one-file .zip, or of a plain file, up to a limit."""
     try:
-        match path.suffix:
-            case ".gz":
-                return gzip.decompress(raw)
-            case ".bz2":
-                return bz2.decompress(raw)
-            case ".xz":
-                return lzma.decompress(raw)
-            case ".zip":
-                return _only_member(raw)
-            case _:
-                return raw
-    except (OSError, EOFError, ValueError, lzma.LZMAError, zipfile.BadZipFile, zlib.error) as error:
+        with _opened(path) as file:
+            content: bytes = file.read(LARGEST + 1)
+    except (OSError, EOFError, ValueError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
         raise FormatError(f"{path.name} is damaged or cut short: {error}") from error
+    if len(content) > LARGEST:
+        raise FormatError(f"{path.name} holds more than {LARGEST >> 20} MiB")
+    return content
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    match path.suffix:
+        case ".gz":
+            with gzip.open(path) as file:
+                yield file
+        case ".bz2":
+            with bz2.open(path) as file:
+                yield file
+        case ".zip":
+            with zipfile.ZipFile(path) as archive, archive.open(_only_member(archive)) as member:
+                yield member
+        case _:
+            with path.open("rb") as file:
+                yield file
+
+
+def _only_member(archive: zipfile.ZipFile) -> str:
+    # macOS adds shadow files; they are not data.
+    names = [name for name in archive.namelist() if not name.startswith("__MACOSX")]
+    if len(names) != 1:
+        raise FormatError(f"the zip holds {len(names)} files, expected one")
+    return names[0]
 
 
 def read_libsvm(text: bytes, columns: int) -> tuple[sparse.csr_matrix, NDArray[np.float64]]:
     """Read ``label index:value ...`` lines, indices from 1."""
     try:
         X, y = load_svmlight_file(io.BytesIO(text), n_features=columns, zero_based=False)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise FormatError(f"not LIBSVM text: {error}") from error
     return X, y
 
@@ -73,15 +95,6 @@ def read_idx(content: bytes) -> NDArray[np.generic]:
     if len(content) < start:
         raise FormatError("idx file is cut short")
     shape = struct.unpack(f">{ndim}I", content[4:start])
-    if len(content) - start != dtype.itemsize * int(np.prod(shape)):
+    if len(content) - start != dtype.itemsize * math.prod(shape):
         raise FormatError(f"idx file does not hold the {shape} values its header promises")
     return np.frombuffer(content, dtype=dtype, offset=start).reshape(shape)
-
-
-def _only_member(raw: bytes) -> bytes:
-    with zipfile.ZipFile(io.BytesIO(raw)) as archive:
-        # macOS adds shadow files; they are not data.
-        names = [name for name in archive.namelist() if not name.startswith("__MACOSX")]
-        if len(names) != 1:
-            raise FormatError(f"the zip holds {len(names)} files, expected one")
-        return archive.read(names[0])

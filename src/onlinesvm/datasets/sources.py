@@ -69,6 +69,8 @@ class Source:
                 f"{paths[0].name} holds {X.shape[0]} x {X.shape[1]} values in "
                 f"{len(np.unique(y))} classes, expected {rows} x {self.columns} in {self.classes}"
             )
+        if not np.isfinite(X.data if sparse.issparse(X) else X).all():
+            raise FormatError(f"{paths[0].name} holds NaN or infinity")
         if self.dense and isinstance(X, sparse.csr_matrix):
             X = X.toarray()
         return X.astype(self.dtype), y.astype(np.int64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import zipfile
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -62,8 +62,10 @@ def fetch(name: str, *, timeout: float = 30.0, verbose: bool = False) -> Dataset
     ValueError
         Unknown name, or a local file that is not a data set.
     DownloadError
-        The source cannot be reached, or sends something else (``ChecksumError``).
+        The source cannot be reached, or sends something else (``ChecksumError``) or too much.
     """
+    if not re.fullmatch(r"\w[\w.-]*", name):
+        raise ValueError(f"name={name!r} is not the name of a data set; folders have no say in it")
     if (folder := os.environ.get("ONLINESVM_DATA")) and (local := _inside(folder, name)).exists():
         return _read(local)
     if (cached := cache_folder() / f"{name}.npz").exists():
@@ -122,7 +124,9 @@ def _read(path: Path) -> Dataset:
                 _matrix(arrays, "test"),
                 arrays["y_test"],
             )
-    except (KeyError, ValueError, EOFError, OSError, zipfile.BadZipFile) as error:
+    except MemoryError:
+        raise
+    except Exception as error:  # whatever zipfile, zlib, NumPy and SciPy say to other bytes
         raise ValueError(f"{path} is not a data set ({error}); delete or replace it") from error
 
 
@@ -132,9 +136,11 @@ def _matrix(arrays: Mapping[str, Any], split: str) -> Matrix:
     data, indices, indptr = (arrays[f"X_{split}_{part}"] for part in ("data", "indices", "indptr"))
     rows, columns = (int(side) for side in arrays[f"X_{split}_shape"])
     # Files keep indices in the smallest unsigned type; SciPy wants int32.
-    return sparse.csr_matrix(
+    matrix = sparse.csr_matrix(
         (data, indices.astype(np.int32), indptr.astype(np.int32)), shape=(rows, columns)
     )
+    matrix.check_format(full_check=True)
+    return matrix
 
 
 def _arrays(data: Dataset) -> dict[str, NDArray[Any]]:
