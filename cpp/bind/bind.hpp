@@ -15,6 +15,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
@@ -27,6 +28,7 @@
 #include "onlinesvm/base/support.hpp"
 #include "onlinesvm/base/threads.hpp"
 #include "params.hpp"
+#include "signals.hpp"
 #include "state.hpp"
 
 namespace onlinesvm::bind {
@@ -112,12 +114,14 @@ class Shared {
     template <class Verb>
     auto write(Verb&& verb) {
         nb::gil_scoped_release nogil;
+        const Signals signals;
         const std::unique_lock lock(mutex);
         return verb(*algo);
     }
     template <class Verb>
     auto read(Verb&& verb) const {
         nb::gil_scoped_release nogil;
+        const Signals signals;
         const std::shared_lock lock(mutex);
         return verb(std::as_const(*algo));
     }
@@ -132,6 +136,7 @@ class Shared {
     }
 
     void load(const Dict& dict) {
+        const Signals signals;
         auto fresh = std::make_unique<Algo>(params);
         FromDict source(dict);
         Load<FromDict> load(source);
@@ -149,6 +154,7 @@ class Shared {
         const auto [theirs, columns] =
             other.read([&](const Algo& algo) { return std::pair(algo, other.width); });
         nb::gil_scoped_release nogil;
+        const Signals signals;
         const std::unique_lock lock(mutex);
         algo->merge(theirs, shift);
         width = std::max(width, columns);
@@ -205,6 +211,7 @@ class Shared {
     }
 
     void learn(Row<T> x, double y, double w, std::int64_t id) {
+        const Signals signals;
         const auto lock = writing();
         settle(x);
         algo->learn(x, y, w, id);
@@ -221,6 +228,7 @@ class Shared {
         const std::int64_t* names = ids.data();
 
         nb::gil_scoped_release nogil;
+        const Signals signals;
         if constexpr (requires { algo->learn_chunk(rows.block(0, n), {}, {}, {}); }) {
             const std::unique_lock lock(mutex);
             const auto chunk = rows.block(0, n);
@@ -230,6 +238,7 @@ class Shared {
         }
         for (std::size_t begin = 0; begin < n; begin += learn_block) {
             const auto block = rows.block(begin, std::min(learn_block, n - begin));
+            poll(block.size() * block.front().width);
             const std::unique_lock lock(mutex);
             settle(block.front());
             const LookAhead ahead(*algo, block);
@@ -246,6 +255,7 @@ class Shared {
         std::size_t outputs = 0;
         {
             nb::gil_scoped_release nogil;
+            const Signals signals;
             const std::shared_lock lock(mutex);
             outputs = algo->outputs();
             out.resize(n * outputs);
@@ -259,6 +269,7 @@ class Shared {
     void score_part(Rows rows, std::size_t first, std::size_t last, double* at) const {
         for (std::size_t begin = first; begin < last; begin += score_block) {
             const auto block = rows.block(begin, std::min(score_block, last - begin));
+            poll(block.size() * block.front().width * algo->outputs());
             demand_fit(block.front());
             if constexpr (requires { algo->score_many(block, at); })
                 algo->score_many(block, at), at += block.size() * algo->outputs();
@@ -270,6 +281,7 @@ class Shared {
     Scores score(Row<T> row) const {
         static thread_local std::vector<double> out;
         {
+            const Signals signals;
             const auto lock = reading();
             demand_fit(row);
             out.resize(algo->outputs());
@@ -335,6 +347,15 @@ inline Dict to_dict(Weights weights) {
     out["coef"] = to_numpy(std::move(weights.coef), {outputs, weights.width});
     out["intercept"] = to_numpy(std::move(weights.intercept));
     return out;
+}
+
+// Many short calls would give the GIL away and take it back so often that no other thread gets it.
+template <class Algo>
+bool improve_for_a_while(Algo& algo) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+    while (algo.improve())
+        if (std::chrono::steady_clock::now() >= end) return true;
+    return false;
 }
 
 // Breakpoints by column, output by output.
@@ -502,8 +523,12 @@ void bind_as(nb::module_& m, const std::string& name) {
         model.def("solve", [](Model& self) { self.write([](Algo& algo) { algo.solve(); }); });
     if constexpr (requires(Algo& algo) { algo.improve(); })
         model
-            .def("improve",
-                 [](Model& self) { return self.write([](Algo& algo) { return algo.improve(); }); })
+            .def(
+                "improve",
+                [](Model& self) {
+                    return self.write([](Algo& algo) { return improve_for_a_while(algo); });
+                },
+                "Rounds of steps for a tenth of a second; False once there is no more to gain.")
             .def("steps",
                  [](const Model& self) {
                      return to_numpy(self.read([](const Algo& algo) { return algo.steps(); }));

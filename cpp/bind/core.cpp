@@ -2,6 +2,7 @@
 #include "families.hpp"
 #include "onlinesvm/base/isa.hpp"
 #include "probes.hpp"
+#include "signals.hpp"
 
 namespace nb = nanobind;
 using namespace onlinesvm;
@@ -22,6 +23,10 @@ NB_MODULE(_core, m) {
         },
         nb::arg("array"), "Whether no value is NaN or infinite.");
     bind::bind_probes(m);
+    const nb::object main_thread = nb::module_::import_("threading").attr("main_thread")();
+    bind::Signals::main_thread_is(nb::cast<unsigned long>(main_thread.attr("ident")));
+    m.def("interrupt_after", &bind::Signals::interrupt_after, nb::arg("polls"),
+          "Lets Ctrl-C come at that poll of the calls to come, 0: never; says how many were left.");
     m.attr("isa") = isa::name();
 #ifdef __clang__
     m.attr("compiler") = __VERSION__;

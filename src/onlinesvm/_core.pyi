@@ -1461,7 +1461,10 @@ class Smo32:
     def labels(self) -> tuple:
         """The ids held and the class number of each."""
 
-    def improve(self) -> bool: ...
+    def improve(self) -> bool:
+        """
+        Rounds of steps for a tenth of a second; False once there is no more to gain.
+        """
 
     def steps(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
 
@@ -1534,7 +1537,10 @@ class Smo64:
     def labels(self) -> tuple:
         """The ids held and the class number of each."""
 
-    def improve(self) -> bool: ...
+    def improve(self) -> bool:
+        """
+        Rounds of steps for a tenth of a second; False once there is no more to gain.
+        """
 
     def steps(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
 
@@ -2344,6 +2350,11 @@ def kernel_matrix_sparse(kernel: dict, a: tuple[Annotated[NDArray, dict(shape=(N
 def time_row(n: int, d: int, bits: int, repeats: int) -> dict:
     """
     Least seconds for one rbf row against n stored examples, and for reading their bytes.
+    """
+
+def interrupt_after(polls: int) -> int:
+    """
+    Lets Ctrl-C come at that poll of the calls to come, 0: never; says how many were left.
     """
 
 isa: str

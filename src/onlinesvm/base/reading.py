@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import validate_data
 
-from .rows import DenseRows, Rows, SparseRows, as_rows, is_plain
+from .rows import DenseRows, Rows, SparseRows, as_rows, is_plain, sound
 from .vocabulary import Vocabulary, named_rows
 
 MAX_ID = np.iinfo(np.int64).max - 1
@@ -75,6 +76,8 @@ class Reader:
             )
         if isinstance(X, np.ndarray) and X.dtype.kind == "c":
             raise ValueError("Complex data not supported: X must hold real numbers")
+        if sp.issparse(X):
+            X = sound(X)
         # A stand-in takes the notes that validate_data makes before it has looked at the values.
         stand_in = object.__new__(type(self))
         stand_in.__dict__.update(self.__dict__)

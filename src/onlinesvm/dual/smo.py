@@ -69,8 +69,8 @@ class SmoSVC(OnlineClassifier):
         Threads for predicting and for kernel rows of examples to come; None is one, -1 all
         processors. The results are the same bits.
     verbose : bool, default=False
-        Show a live bar when solving takes long. Ctrl-C stops between two rounds of steps; the
-        model is then the best so far, and the next ``partial_fit`` goes on from it.
+        Show a live bar when solving takes long. Ctrl-C stops at once; the model is then that of
+        the last whole round of steps, and the next ``partial_fit`` goes on from it.
 
     Attributes
     ----------
@@ -192,7 +192,9 @@ class SmoSVC(OnlineClassifier):
 
     def _solve(self) -> None:
         with LiveGap(type(self).__name__, self.tol) if self.verbose else Silence() as progress:
-            while self._core.improve():  # a signal between two rounds does no harm
+            going = True
+            while going:
+                going = self._core.improve()
                 progress.narrow(self._core.gap, int(self._core.steps().sum()))
         self._warn_if_capped()
 

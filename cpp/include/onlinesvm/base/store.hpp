@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "onlinesvm/base/aligned.hpp"
+#include "onlinesvm/base/interrupt.hpp"
 #include "onlinesvm/base/isa.hpp"
 #include "onlinesvm/base/kernel.hpp"
 #include "onlinesvm/base/row.hpp"
@@ -85,6 +86,7 @@ class DenseStore {
         for (std::size_t b = first / L, next; b < end; b = next) {
             const bool dots = from_dots(b);
             for (next = b + 1; next < std::min(b + run, end) && from_dots(next) == dots;) ++next;
+            poll((next - b) * L * queries.size() * (width_ + 1));
             shape.form = dots ? isa::Form::rbf_dot : static_cast<isa::Form>(kernel.shape);
             isa::table<T>().rows(shape, blocks_.data(), norms_.data(), width_, b, next,
                                  queries.data(), query_norms, queries.size(), out);
@@ -175,6 +177,7 @@ class SparseStore {
 
     void row(const Kernel& kernel, Row<T> q, Slot first, Slot last, T* out) const {
         if (first >= last) return;
+        poll((last - first) * (q.size + 1));
         const Sums mine = Sums::of(q);
         const auto each = [&](auto term) {
             for (std::size_t i = 0; i < q.size; ++i) {

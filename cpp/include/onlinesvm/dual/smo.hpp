@@ -102,9 +102,6 @@ class Smo : public PairModel<T> {
         entering_ = true;
         capped_ = false;
         steps_.assign(machines_.size(), 0);
-        if (torn_)  // a user's kernel failed in the middle of a round
-            for (auto& m : machines_) m->refresh();
-        torn_ = false;
     }
     bool improves(Pair<T>& m, std::int64_t& steps) {
         SmoSolver<T> solver(*rows_, m, order(), [&](Slot j) { return this->supports(j); });
@@ -120,9 +117,7 @@ class Smo : public PairModel<T> {
         if (left <= 0) return false;
         if (entering_ && machines_.size() > 1) rows_->rest_all();  // the hot ones were another's
         entering_ = false;
-        torn_ = true;
         const std::int64_t taken = solver.round(left);
-        torn_ = false;
         steps += taken;
         return taken > 0;
     }
@@ -132,7 +127,7 @@ class Smo : public PairModel<T> {
 
     Params params_;
     std::vector<std::int64_t> steps_;
-    bool capped_ = false, torn_ = false;
+    bool capped_ = false;
 
     // While improving:
     std::size_t turn_ = kIdle;  // whose turn it is

@@ -102,6 +102,7 @@ class Ramp : public RampModel<T> {
     void trim() {
         if (keep_non_support_ < 0) return;
         for (;;) {
+            poll(4 * rows_->size());
             std::int64_t idle = 0;
             Slot farthest = 0;
             double distance = -1;

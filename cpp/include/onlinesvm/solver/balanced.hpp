@@ -95,6 +95,7 @@ class Balanced final : public Follower {
         capped_ = false;
         if (++settled_ % kRefresh == 0) refresh();
         for (std::int64_t round = 0; round < rounds_; ++round) {
+            poll(4 * rows_.size());
             sync();
             gather();
             restore();
@@ -255,6 +256,7 @@ class Balanced final : public Follower {
                 h = h_[c];
                 if (until == Until::optimal && way * h <= 0) return;
             }
+            poll(2 * margin_.size() * margin_.size());
             const double gamma = sensitivities(c);
             double t = std::abs(target - s_[c]);
             bool optimal = false;
@@ -339,6 +341,7 @@ class Balanced final : public Follower {
     }
     // False if j depends on the margin set: then it stays outside.
     bool join(Slot j) {
+        poll(2 * margin_.size() * margin_.size());
         if (margin_.empty()) {
             inverse_.border(rows_.diagonal()[j]);
         } else {
@@ -383,6 +386,7 @@ class Balanced final : public Follower {
             rest_.assign(1, -balance);
             for (Slot j : margin_) rest_.push_back(h_[j]);
             while (!margin_.empty()) {
+                poll(2 * margin_.size() * margin_.size());
                 u_.resize(rest_.size());
                 inverse_.apply(rest_.data(), u_.data());
                 const auto [t, blocker] = reach(1, 1.0);

@@ -283,6 +283,7 @@ class Box final : public Follower {
         double slack = 1;
         isa::Picks picks = loops.step(hot_view(), rows, delta, 0, hot);
         while (picks.gain[0] > tol_.gain || press()) {
+            poll(4 * hot);
             if (--left < 0) {
                 capped_ = true;
                 return;
@@ -386,6 +387,7 @@ class Box final : public Follower {
             if (!is_free(free_[m]) || !rows_.is_hot(free_[m])) forget_free(m);
         for (Slot j = rows_.resting(); j < rows_.active(); ++j) {
             if (!is_free(j) || place_[j] != kNowhere) continue;
+            poll(2 * free_.size() * free_.size());
             column_of(j);
             const double k = rows_.diagonal()[j];
             if (!inverse_.add(column_.data(), k, kDependent * k, work_)) continue;
@@ -425,6 +427,7 @@ class Box final : public Follower {
         if (worst > 0.1 * tol_.kkt) {
             for (std::size_t m = 0; m < n; ++m) gradient_[m] = h_[free_[m]];
             while (!free_.empty()) {
+                poll(2 * free_.size() * free_.size());
                 inverse_.apply(gradient_.data(), direction_.data());
                 const auto [t, blocker] = reach(1.0);
                 for (std::size_t m = 0; m < free_.size(); ++m)

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "onlinesvm/base/interrupt.hpp"
+
 namespace onlinesvm {
 
 class Cholesky {
@@ -15,7 +17,8 @@ class Cholesky {
     void factor(std::size_t n, Entry entry) {
         n_ = n;
         L_.resize(n * n);
-        for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t i = 0; i < n; ++i) {
+            poll(i * i);
             for (std::size_t j = 0; j <= i; ++j) {
                 const double given = entry(i, j);
                 double rest = given;
@@ -23,6 +26,7 @@ class Cholesky {
                 L_[i * n + j] =
                     i == j ? std::sqrt(std::max(rest, 1e-15 * given)) : rest / L_[j * n + j];
             }
+        }
     }
 
     // b becomes x.

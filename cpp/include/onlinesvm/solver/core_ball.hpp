@@ -97,6 +97,7 @@ class CoreBall final : public Follower {
         const auto n = std::int64_t(v_.size());
         const std::int64_t patience = kPatience * (n + 20), pace = 1 + n / 16;
         for (std::int64_t taken = 1; taken <= patience + kLeaps * pace; ++taken) {
+            poll(4 * v_.size());
             const Slot i = Slot(std::min_element(v_.begin(), v_.end()) - v_.begin());
             const T* k_i = rows_.row(i, v_.size());
             const auto [j, gap] = partner(i, k_i);

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "onlinesvm/base/interrupt.hpp"
 #include "onlinesvm/solver/inverse.hpp"
 
 namespace onlinesvm {
@@ -103,6 +104,7 @@ class Gram {
         const std::size_t n = size();
         inverse_.clear();
         for (std::size_t i = 0; i < n; ++i) {
+            poll(2 * i * i);
             double k = at(i, i);  // raised a little where rounding made the rest negative
             for (double more = 1e-16; !inverse_.add(&at(i, 0), k, 0, scratch_); more *= 10)
                 k = at(i, i) * (1 + more);

@@ -215,6 +215,7 @@ class Hulls final : public Follower {
         bool moved = false;
         if (!complete()) return false;
         for (std::int64_t left = kSteps * std::int64_t(y_.size() + 100);; --left) {
+            poll(4 * y_.size());
             const auto [p, n] = ends();
             const Ends& worse = p.high - p.low > n.high - n.low ? p : n;
             if (2 * (worse.high - worse.low) <= tol * n2() + noise() || touching()) return moved;

@@ -133,8 +133,10 @@ class Pair final : public Follower {
         std::int64_t taken = 0;
         while (
             taken < most && delta() > tol &&
-            ((order == Order::second && step(ends_.up, partner())) || step(ends_.up, ends_.down)))
+            ((order == Order::second && step(ends_.up, partner())) || step(ends_.up, ends_.down))) {
             ++taken;
+            poll(4 * rows_.hot());
+        }
         return taken;
     }
     // More steps than this do not end.
@@ -152,6 +154,7 @@ class Pair final : public Follower {
     void clear(Slot k) {
         if (s_[k] != 0) k = rows_.admit(k);
         while (s_[k] != 0) {
+            poll(s_.size());
             const double sign = s_[k] > 0 ? 1 : -1;  // of what the partner receives
             Slot best = terms_.bias == Bias::none ? kAnchor : k;
             for (Slot j = 0; j < s_.size() && best != kAnchor; ++j)
@@ -180,6 +183,17 @@ class Pair final : public Follower {
     void tell(const std::vector<Moved>& moves) {
         subtract(moves, 0, rows_.resting());
         subtract(moves, rows_.active(), s_.size());
+    }
+    // The solution with its gradient, to go back to: valid while no member moves to another slot.
+    struct Solution {
+        Aligned<double> s, g;
+        isa::Ends ends;
+    };
+    void save(Solution& to) const { to.s = s_, to.g = g_, to.ends = ends_; }
+    void restore(Solution& from) noexcept {
+        g_.swap(from.g);
+        for (Slot j = 0; j < s_.size(); ++j) set(j, from.s[j]);
+        ends_ = from.ends;
     }
     // g afresh from the definition: stops the drift of incremental updates.
     void refresh() {

@@ -368,6 +368,7 @@ class Parametric final : public Follower {
         const std::size_t cap = std::min(limit, 100 * (s_.size() + 100));
         const std::size_t patience = s_.size() + 100;
         for (std::size_t n = 0, idle = 0; n < cap && idle < patience && !run_.over; ++n) {
+            poll(8 * s_.size());
             const Way way = direction();
             if (way == Way::lost) break;
             note();  // the breakpoint just passed, with the partition behind it
@@ -413,6 +414,7 @@ class Parametric final : public Follower {
         d_.assign(S_.size(), 0);
         const std::size_t limit = 20 * (S_.size() + ties_.size() + 10);
         for (std::size_t round = 0; round < limit; ++round) {
+            poll(4 * S_.size() * S_.size());
             solve_on_S();
             if (approach()) continue;
             const auto [member, push] = most_pushed();
@@ -736,6 +738,7 @@ class Parametric final : public Follower {
         const double tol = tolerance();
         capped_ = true;
         for (std::size_t n = 0; n < 1000 * (s_.size() + 100) && capped_; ++n) {
+            poll(4 * s_.size());
             Member up = s_.size(), down = s_.size();
             for (Member m = 0; m < s_.size(); ++m) {
                 if (can_rise(m) && (up == s_.size() || h_[m] > h_[up])) up = m;
