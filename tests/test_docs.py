@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import re
+from html import escape
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -15,6 +17,17 @@ DOCS = ROOT / "docs"
 
 
 FAMILIES = {f"onlinesvm.{name}" for name in ("ball", "dual", "exact", "gradient", "margin")}
+
+
+def hooks():
+    """tools/site.py, which is a script of mkdocs and no package."""
+    spec = importlib.util.spec_from_file_location("site_hooks", ROOT / "tools" / "site.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+site = hooks()
 
 
 def text(name: str) -> str:
@@ -36,6 +49,33 @@ def test_links_lead_to_pages():
     for page in in_navigation():
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text(page)):
             assert (DOCS / page).parent.joinpath(target).exists(), f"{page} -> {target}"
+
+
+def formulas() -> list[tuple[str, str]]:
+    """Every formula of every page, between dollars and outside code, with the page."""
+    found = []
+    for page in sorted(in_navigation()):
+        prose = re.sub(r"```.*?```|`[^`]*`", "", text(page), flags=re.DOTALL)
+        for display, inline in re.findall(r"\$\$(.+?)\$\$|\$([^$]+)\$", prose, re.DOTALL):
+            found.append((page, display or inline))
+    return found
+
+
+def test_every_formula_can_be_drawn():
+    assert len(formulas()) > 300
+    for page, formula in formulas():
+        marked = rf'<p><span class="arithmatex">\({escape(formula)}\)</span></p>'
+        drawn = site.on_page_content(marked)
+        assert drawn.startswith("<p><math"), (page, formula)
+        assert "\\" not in drawn, (page, formula)
+
+
+def test_docstrings_lose_their_roles_and_pages_fetch_nothing():
+    assert site.on_page_content(":meth:<code>~a.learn</code>") == "<code>a.learn</code>"
+    page = SimpleNamespace(url="papers/ramp.html")
+    shim = f'<script src="{site.FETCHED}"></script>'
+    assert site.on_post_page(shim, page=page) == '<script src="../search.js"></script>'
+    assert site.on_post_template(shim, "404.html") == '<script src="search.js"></script>'
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from latex2mathml.converter import convert
-from mkdocs.utils import get_relative_url
 
 # What pymdownx.arithmatex leaves behind for a script to find; no script is needed.
 INLINE = re.compile(r'<span class="arithmatex">\\\((.*?)\\\)</span>', re.DOTALL)
@@ -48,9 +47,9 @@ def on_page_content(text: str, **_: Any) -> str:
 
 def on_post_page(output: str, page: Any, **_: Any) -> str:
     """Let search work from disk without asking the net."""
-    return output.replace(FETCHED, get_relative_url("search.js", page.url))
+    return output.replace(FETCHED, "../" * page.url.count("/") + "search.js")
 
 
 def on_post_template(output_content: str, template_name: str, **_: Any) -> str:
     """The same for the pages without a source."""
-    return output_content.replace(FETCHED, get_relative_url("search.js", template_name))
+    return output_content.replace(FETCHED, "../" * template_name.count("/") + "search.js")
