@@ -80,7 +80,7 @@ def test_labels_of_mixed_kinds_come_back(tmp_path: Path) -> None:
         model.learn_one(x, y)
     model.save(tmp_path / "model")
     again = onlinesvm.load(tmp_path / "model")
-    assert again.classes_.tolist() == ["ham", 7, True]
+    assert again.classes_.tolist() == [True, 7, "ham"]
     assert_goes_on(model, again, np.eye(3)[0], "ham")
 
 

@@ -1,4 +1,4 @@
-"""Labels keep their numbers for ever, few or many, of one kind or several."""
+"""Labels keep their numbers for ever and show themselves ascending, few or many, of any kind."""
 
 from __future__ import annotations
 
@@ -38,12 +38,42 @@ def test_strangers_are_minus_one_and_found_where_they_first_appear(known: int) -
 
 
 @pytest.mark.parametrize(
-    ("names", "kind"), [([1, 2], "i"), (["a", "bc"], "U"), ([True, False], "b"), (["a", 1], "O")]
+    ("names", "kind"), [([1, 2], "i"), (["a", "bc"], "U"), ([False, True], "b"), ([1, "a"], "O")]
 )
 def test_labels_stay_what_they_are(names: list[Any], kind: str) -> None:
     labels = Labels(names, is_open=True)
     assert labels.names.dtype.kind == kind
     assert labels.names.tolist() == names
+
+
+@pytest.mark.parametrize(
+    ("arrived", "shown"),
+    [
+        (["b", "a", "c"], ["a", "b", "c"]),
+        ([3, "b", 1, "a"], [1, 3, "a", "b"]),  # by the name of the type, then by value
+        ([2, 1.5, True], [True, 1.5, 2]),
+        ([1j, 0j], [1j, 0j]),  # no order of their own: as they came
+    ],
+)
+def test_names_ascend_and_numbers_stay(arrived: list[Any], shown: list[Any]) -> None:
+    labels = Labels(arrived[:1], is_open=True).extended(arrived[1:])
+    assert labels.names.tolist() == shown
+    assert labels.arrived().tolist() == arrived
+    assert [labels.codes[name] for name in arrived] == list(range(len(arrived)))
+    assert labels.first(1).names.tolist() == arrived[:1]
+
+
+def test_outputs_are_brought_into_the_order_of_the_names() -> None:
+    three = Labels(["b", "c", "a"], is_open=True)
+    by_number = np.array([[1.0, 2.0, 3.0]])
+    assert three.signed(by_number).tolist() == [[3.0, 1.0, 2.0]]
+    assert three.signed(by_number.T, axis=0).tolist() == [[3.0], [1.0], [2.0]]
+    assert three.signed_one((1.0, 2.0, 3.0)) == (3.0, 1.0, 2.0)
+    two = Labels(["b", "a"], is_open=True)
+    assert two.signed(np.array([[5.0], [0.0]])).tolist() == [[-5.0], [0.0]]
+    assert not np.signbit(two.signed(np.zeros((1, 1)))).any()
+    assert two.columns(np.array([5.0])).tolist() == [5.0]
+    assert two.signed_one((5.0,)) == (-5.0,)
 
 
 def test_longer_words_are_not_cut() -> None:

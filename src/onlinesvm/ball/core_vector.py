@@ -77,7 +77,7 @@ class CoreVectorSVC(OnlineClassifier):
     ----------
     passes_ : int, passes over all examples in the last search, the most of any output
     radius_ : array, the radius of each output's ball: no more than that of the smallest
-    classes_ : array of labels, in ascending order; with ``classes="open"`` in order of arrival
+    classes_ : array of labels, in ascending order
     n_features_in_, feature_names_in_ : as in scikit-learn
     support_ : ids of the core
     support_vectors_, dual_coef_ : the core and its signed coefficients
@@ -178,4 +178,4 @@ class CoreVectorSVC(OnlineClassifier):
     @property
     def radius_(self) -> NDArray[np.float64]:
         """The radius of each output's ball: no more than that of the smallest around all."""
-        return np.asarray(self._fitted_core("radius_").radius())
+        return self._labels.columns(np.asarray(self._fitted_core("radius_").radius()))

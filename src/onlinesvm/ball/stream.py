@@ -76,7 +76,7 @@ class StreamSVC(WeightsOrExamples, OnlineClassifier):
     radius_ : array, the radius of each output's ball; it never falls
     radius_bound_ : array, the smallest ball around all examples learned is at least ``radius_``
         divided by this
-    classes_ : array of labels, in ascending order; with ``classes="open"`` in order of arrival
+    classes_ : array of labels, in ascending order
     n_features_in_, feature_names_in_ : as in scikit-learn
     coef_ : array of shape (1, n_features) or (n_classes, n_features); linear only
     intercept_ : array, the bias of each output
@@ -213,7 +213,7 @@ class StreamSVC(WeightsOrExamples, OnlineClassifier):
     @property
     def radius_(self) -> NDArray[np.float64]:
         """The radius of each output's ball; with several balls, of the one around them."""
-        return np.asarray(self._fitted_core("radius_").radius())
+        return self._labels.columns(np.asarray(self._fitted_core("radius_").radius()))
 
     @property
     def radius_bound_(self) -> NDArray[np.float64]:
@@ -224,4 +224,5 @@ class StreamSVC(WeightsOrExamples, OnlineClassifier):
         true after any stream, any ``lookahead``, any number of ``balls`` and any :meth:`merge`.
         Collected examples that were not let in yet do not count.
         """
-        return np.asarray(self._fitted_core("radius_bound_").radius_bound())
+        bound = self._fitted_core("radius_bound_").radius_bound()
+        return self._labels.columns(np.asarray(bound))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Self
@@ -53,7 +54,7 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator):
         labels = self._declared_labels()
         if labels is None:
             labels = Labels(np.unique(y), is_open=False)
-        codes, arrivals = self._encode(labels, y)
+        codes, labels, arrivals = self._encode(labels, y)
         weights = self._read_weights(sample_weight, len(rows), some=True)
         batch = Batch(rows, columns, codes, weights, None, labels, arrivals)
         self._begin(batch)
@@ -87,7 +88,7 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator):
         """
         if not self.__sklearn_is_fitted__():
             return 0.0
-        scores = self._scores_one(x)
+        scores = self._labels.signed_one(self._scores_one(x))
         return scores[0] if len(scores) == 1 else np.array(scores)
 
     def predict_one(self, x: Any) -> Any:
@@ -95,7 +96,7 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator):
         if not self.__sklearn_is_fitted__():
             labels = self._declared_labels()
             return labels.names[0].item() if labels is not None and len(labels) else None
-        return self._labels.decode_one(self._scores_one(x))
+        return self._labels.decode_one(self._labels.signed_one(self._scores_one(x)))
 
     def wants_label(self, X: Any) -> NDArray[np.bool_]:
         """Which rows of ``X`` deserve a label, by this model's ``query``; learns nothing.
@@ -125,23 +126,25 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator):
 
     def _encode(
         self, labels: Labels, y: NDArray[Any]
-    ) -> tuple[NDArray[np.int32], Mapping[int, Any]]:
+    ) -> tuple[NDArray[np.int32], Labels, list[int]]:
+        """The number of each label, the labels known at the end, and where new ones arrive."""
         codes = labels.encode(y)
         if codes.min() >= 0:
-            return codes, {}
+            return codes, labels, []
         arrivals = labels.newcomers(y, codes)
         if not labels.is_open:
             raise ValueError(
                 f"y contains the unknown label {next(iter(arrivals.values()))!r}; known are "
                 f"{labels.names.tolist()!r}; use classes='open' for labels that appear later"
             )
-        return labels.extended(arrivals.values()).encode(y), arrivals
+        extended = labels.extended(arrivals.values())
+        return extended.encode(y), extended, list(arrivals)
 
     def _begin(self, batch: Batch) -> None:
         factors = self._factors(batch)
         super()._begin(batch)
         self._class_factors = factors
-        self._know(batch.labels)
+        self._know(batch.known)
 
     def _know(self, labels: Labels) -> None:
         """Make these the classes of the model."""
@@ -150,8 +153,14 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator):
         self.classes_ = labels.names
         self._open_short_way()
 
-    def _meet(self, label: Any) -> None:
-        self._know(self._labels.extended([label]))
+    def _meet(self, batch: Batch, row: int, *, told: bool) -> None:
+        if not batch.arrivals:
+            return
+        known = len(batch.labels) - len(batch.arrivals) + bisect_right(batch.arrivals, row)
+        if told and known > len(self._labels):  # a copy of all labels: not for each newcomer
+            self._know(batch.labels.first(known))
+        elif known > 2:
+            self._core.grow(known)
 
     def _open_short_way(self) -> None:
         short = self._short and self._class_factors is None
@@ -159,7 +168,7 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator):
 
     def _factors(self, batch: Batch) -> NDArray[np.float64] | None:
         """The weight of each class, those that arrive in this batch included; None: all are 1."""
-        labels = batch.labels.extended(batch.arrivals.values())
+        labels = batch.labels
         if self.class_weight is None:
             return None
         if self.class_weight == "balanced":
@@ -190,14 +199,17 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator):
         return replace(batch, weights=factors * (1.0 if batch.weights is None else batch.weights))
 
     def _tally(self, rows: Rows, targets: NDArray[np.float64]) -> float:
-        guesses = self._labels.decode(rows.score(self._core))
-        return float((guesses == self._labels.names[targets.astype(np.intp)]).sum())
+        guesses = self._labels.decode(self._by_output(rows.score(self._core)))
+        return float((guesses == self._labels.arrived()[targets.astype(np.intp)]).sum())
+
+    def _by_output(self, values: NDArray[Any], axis: int = -1) -> NDArray[Any]:
+        return self._labels.signed(values, axis)
 
     # --- persistence --------------------------------------------------------------------------
 
     def _facts(self) -> dict[str, Any]:
         return super()._facts() | {
-            "classes": self._labels.names,
+            "classes": self._labels.arrived(),  # as the core numbers them
             "open": self._labels.is_open,
             "class_factors": self._class_factors,
         }
@@ -216,7 +228,7 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator):
     @property
     def n_support_(self) -> NDArray[np.int64]:
         """Support vectors of each class; with more than two, of each one-vs-rest problem."""
-        coef = self._support("n_support_")["coef"]
+        coef = self._by_output(np.asarray(self._support("n_support_")["coef"]), axis=0)
         if len(coef) == 1:
             return np.array([(coef[0] < 0).sum(), (coef[0] > 0).sum()])
         return np.asarray((coef != 0).sum(axis=1))
@@ -226,7 +238,7 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator):
         """The bias of each output: 0 with ``bias="none"``, a kernel constant with ``"kernel"``."""
         core = self._fitted_core("intercept_")
         if hasattr(core, "intercept"):
-            return np.asarray(core.intercept())
+            return self._by_output(np.asarray(core.intercept()))
         offset = self._core_settings.get("kernel", {}).get("offset", 0.0)
         if not offset:
             return np.zeros(core.outputs)
@@ -281,10 +293,10 @@ class OnlineClassifier(BatchClassifier):
         rows, columns = self._read_rows(X, fresh=fresh)
         y = self._read_labels(y, len(rows))
         labels = self._labels_for(classes, fresh=fresh)
-        codes, arrivals = self._encode(labels, y)
+        codes, extended, arrivals = self._encode(labels, y)
         weights = self._read_weights(sample_weight, len(rows))
         given = self._read_ids(ids, len(rows), fresh=fresh)
-        batch = Batch(rows, columns, codes, weights, given, labels, arrivals)
+        batch = Batch(rows, columns, codes, weights, given, extended, arrivals)
         if fresh:
             self._begin(batch)
         else:

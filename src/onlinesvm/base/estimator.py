@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -51,8 +51,13 @@ class Batch:
     targets: NDArray[Any]  # class numbers or real targets
     weights: NDArray[np.float64] | None = None  # all 1
     ids: NDArray[np.int64] | None = None  # the next numbers
-    labels: Labels = NO_LABELS  # as known when the batch begins
-    arrivals: Mapping[int, Any] = field(default_factory=dict)  # row -> the label first met there
+    labels: Labels = NO_LABELS  # as known when the batch ends
+    arrivals: Sequence[int] = ()  # the rows where each of the last of them was first met
+
+    @property
+    def known(self) -> Labels:
+        """The labels known when the batch begins."""
+        return self.labels.first(len(self.labels) - len(self.arrivals))
 
 
 class OnlineEstimator(Persistent, Reader, BaseEstimator):
@@ -113,21 +118,27 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
     def _learn(self, batch: Batch) -> None:
         """Learn a batch in row order, slab by slab; a signal between two slabs does no harm."""
         self._use_threads()
-        with self._progress(len(batch.rows)) as progress:
-            first = self._first_slab(len(batch.rows), progress)
-            for start, stop in _slabs(len(batch.rows), sorted(batch.arrivals), first):
-                if start in batch.arrivals:
-                    self._meet(batch.arrivals[start])
-                part = slice(start, stop)
-                rows = batch.rows.part(start, stop)
-                y = np.ascontiguousarray(batch.targets[part], dtype=np.float64)
-                w = _ones(stop - start) if batch.weights is None else batch.weights[part]
-                ids = None if batch.ids is None else batch.ids[part]
-                tally = self._tally(rows, y) if progress.watching else 0.0  # before it learns
-                self._learn_slab(rows, y, w, ids)
-                if progress.watching:
-                    progress.advance(stop - start, tally, getattr(self, "support_", None))
+        start = 0
+        try:
+            with self._progress(len(batch.rows)) as progress:
+                first = self._first_slab(len(batch.rows), progress)
+                for start, stop in _slabs(len(batch.rows), batch.arrivals, first):
+                    self._meet(batch, start, told=progress.watching)
+                    self._learn_part(batch, start, stop, progress)
+        finally:
+            self._meet(batch, start, told=True)
         self._warn_if_capped()
+
+    def _learn_part(self, batch: Batch, start: int, stop: int, progress: Progress) -> None:
+        part = slice(start, stop)
+        rows = batch.rows.part(start, stop)
+        y = np.ascontiguousarray(batch.targets[part], dtype=np.float64)
+        w = _ones(stop - start) if batch.weights is None else batch.weights[part]
+        ids = None if batch.ids is None else batch.ids[part]
+        tally = self._tally(rows, y) if progress.watching else 0.0  # before it learns
+        self._learn_slab(rows, y, w, ids)
+        if progress.watching:
+            progress.advance(stop - start, tally, getattr(self, "support_", None))
 
     def _first_slab(self, n: int, progress: Progress) -> int:
         """Rows learned before the first chance to report; all n where a call is one step."""
@@ -161,9 +172,8 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
         if len(rows):
             rows.learn(self._core, y, w, ids)
 
-    def _meet(self, label: Any) -> None:
-        """Make room for a label never seen before."""
-        raise NotImplementedError
+    def _meet(self, batch: Batch, row: int, *, told: bool) -> None:
+        """Make room for the labels that come up to this row; ``told``: show them to the world."""
 
     def _tally(self, rows: Rows, targets: NDArray[np.float64]) -> float:
         """How well the rows are predicted now, summed over them; for the progress bar."""
@@ -181,7 +191,11 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
         check_is_fitted(self)
         rows, _ = self._read_rows(X, fresh=False, learning=False)
         self._use_threads()
-        return rows.score(self._core)
+        return self._by_output(rows.score(self._core))
+
+    def _by_output(self, values: NDArray[Any], axis: int = -1) -> NDArray[Any]:
+        """What the core gives for each output, as the world is to see it."""
+        return values
 
     def _use_threads(self) -> None:
         """As many as ``n_jobs`` says, where a class has it; the results are the same bits."""
@@ -189,7 +203,7 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
             self._core.threads = threads(self.n_jobs)
 
     def _scores_one(self, x: Any) -> tuple[float, ...]:
-        """Scores of one example, by as short a way as its type allows."""
+        """The core's scores of one example, by as short a way as its type allows."""
         try:
             if type(x) is np.ndarray and len(x) == self._short_width:
                 return self._core.score_one(x)  # type: ignore[no-any-return]
@@ -197,7 +211,8 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
                 return self._core.score_one_dict(x, self._vocabulary.columns)  # type: ignore[no-any-return]
         except (TypeError, ValueError):  # the long way converts it or says what is wrong
             pass
-        return tuple(self._scores(one_row(x))[0].tolist())
+        rows, _ = self._read_rows(one_row(x), fresh=False, learning=False)
+        return tuple(rows.score(self._core)[0].tolist())
 
     # --- what the core offers -----------------------------------------------------------------
 
@@ -282,7 +297,7 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
     @property
     def dual_coef_(self) -> NDArray[np.float64]:
         """Signed coefficients of the support vectors, one row per output."""
-        return np.asarray(self._support("dual_coef_")["coef"])
+        return self._by_output(np.asarray(self._support("dual_coef_")["coef"]), axis=0)
 
     @property
     def labels_used_(self) -> int:
@@ -355,7 +370,7 @@ def _ones(n: int) -> NDArray[np.float64]:
     return _ONES[:n] if n <= len(_ONES) else np.ones(n)
 
 
-def _slabs(n: int, cuts: list[int], first: int) -> Iterator[tuple[int, int]]:
+def _slabs(n: int, cuts: Sequence[int], first: int) -> Iterator[tuple[int, int]]:
     """Consecutive (start, stop) over n rows that begin anew at every cut.
 
     They grow from ``first`` rows while they take less than 0.1 s and are a small part of what has

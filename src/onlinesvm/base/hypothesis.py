@@ -52,12 +52,12 @@ class WeightsOrExamples(OnlineEstimator):
     @property
     def coef_(self) -> NDArray[np.float64]:
         """The weights of each output."""
-        return self._weights("coef_")["coef"]
+        return self._by_output(self._weights("coef_")["coef"], axis=0)
 
     @property
     def intercept_(self) -> NDArray[np.float64]:
         """The bias of each output."""
         self._fitted_core("intercept_")
         if self._keeps_weights():
-            return self._weights("intercept_")["intercept"]
+            return self._by_output(self._weights("intercept_")["intercept"])
         return np.asarray(self._core_settings["kernel"]["offset"] * self.dual_coef_.sum(axis=1))

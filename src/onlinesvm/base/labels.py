@@ -1,4 +1,4 @@
-"""Class labels: names to numbers and back, in an order that never changes once handed out."""
+"""Class labels: ascending for the world, numbered in order of arrival for the core."""
 
 from __future__ import annotations
 
@@ -13,22 +13,49 @@ _FEW = 16
 
 
 class Labels:
-    """An immutable list of classes; the position of a class is the number the core knows it by."""
+    """An immutable set of classes, given in order of arrival.
 
-    __slots__ = ("_names", "codes", "is_open", "names")
+    The core knows a class by the number it got when it came, which never changes. The world sees
+    them ascending, in ``names``; ``columns`` and ``signed`` bring what the core gives by output
+    into that order. Labels of kinds that cannot be compared are ordered by the name of their type
+    first; those that cannot be compared at all stay in order of arrival.
+    """
 
-    def __init__(self, names: Sequence[Any] | NDArray[Any], *, is_open: bool) -> None:
-        self.names = _as_array(names)
+    __slots__ = ("_names", "_numbers", "codes", "is_open", "names")
+
+    def __init__(self, arrived: Iterable[Any], *, is_open: bool) -> None:
+        by_number = arrived if isinstance(arrived, np.ndarray) else _as_array(list(arrived))
+        items = by_number.tolist()
+        order = _ascending(items)
+        in_order = order == list(range(len(items)))
         self.is_open = is_open
+        self.codes: dict[Any, int] = dict(zip(items, range(len(items)), strict=True))
+        self._numbers: NDArray[np.intp] | None = None if in_order else np.array(order, np.intp)
+        self.names = by_number if in_order else by_number[self._numbers]
         self._names: list[Any] = self.names.tolist()
-        self.codes: dict[Any, int] = {name: i for i, name in enumerate(self._names)}
 
     def __len__(self) -> int:
-        return len(self.names)
+        return len(self.codes)
+
+    def arrived(self) -> NDArray[Any]:
+        """The labels by number."""
+        if self._numbers is None:
+            return self.names
+        by_number = np.empty_like(self.names)
+        by_number[self._numbers] = self.names
+        return by_number
 
     def extended(self, newcomers: Iterable[Any]) -> Labels:
-        """The same classes followed by the newcomers."""
-        return Labels([*self.names.tolist(), *newcomers], is_open=self.is_open)
+        """The same classes and the newcomers after them."""
+        return Labels([*self.codes, *newcomers], is_open=self.is_open)
+
+    def first(self, n: int) -> Labels:
+        """Only the n classes that came first."""
+        if n == len(self):
+            return self
+        return Labels(list(self.codes)[:n], is_open=self.is_open)
+
+    # --- from labels to numbers ---------------------------------------------------------------
 
     def encode(self, y: NDArray[Any]) -> NDArray[np.int32]:
         """The number of each label, -1 for a label that is not known."""
@@ -37,8 +64,8 @@ class Labels:
             numbers = [self.codes.get(label, -1) for label in seen.tolist()]
             return np.asarray(numbers, dtype=np.int32)[inverse]
         codes = np.full(len(y), -1, dtype=np.int32)
-        for i, name in enumerate(self.names):
-            codes += np.multiply(y == name, i + 1, dtype=np.int32)  # no branches: labels alternate
+        for number, name in enumerate(self.arrived()):
+            codes += np.multiply(y == name, number + 1, dtype=np.int32)  # no branches
         return codes
 
     def newcomers(self, y: NDArray[Any], codes: NDArray[np.int32]) -> dict[int, Any]:
@@ -47,36 +74,69 @@ class Labels:
         if not strangers.size:
             return {}
         labels, first = np.unique(y[strangers], return_index=True)
-        arrivals = sorted(zip(strangers[first].tolist(), labels.tolist(), strict=True))
-        return dict(arrivals)
+        order = np.argsort(first)
+        return dict(zip(strangers[first[order]].tolist(), labels[order].tolist(), strict=True))
+
+    # --- from outputs to labels ---------------------------------------------------------------
+
+    def columns(self, values: NDArray[Any], axis: int = -1) -> NDArray[Any]:
+        """What belongs to each output, in ascending order of the classes."""
+        if self._numbers is None or values.shape[axis] == 1:
+            return values
+        return values.take(self._numbers, axis)
+
+    def signed(self, values: NDArray[np.float64], axis: int = -1) -> NDArray[np.float64]:
+        """The same where a sign speaks: a single output is positive for the greater label."""
+        if self._numbers is None or values.shape[axis] != 1:
+            return self.columns(values, axis)
+        return 0.0 - values  # zero stays without a sign
+
+    def signed_one(self, scores: tuple[float, ...]) -> tuple[float, ...]:
+        """``signed`` for one row of scores."""
+        if self._numbers is None:
+            return scores
+        if len(scores) == 1:
+            return (0.0 - scores[0],)
+        return tuple(scores[number] for number in self._numbers)
 
     def decode(self, scores: NDArray[np.float64]) -> NDArray[Any]:
-        """The label of each row of scores: by sign for one column, by the largest for several."""
+        """The label of each row of signed scores: by sign of one column, by the largest of many."""
         if not len(self):
             raise ValueError("no class has been seen yet; learn at least one labelled example")
         if scores.shape[1] == 1:
-            codes = (scores[:, 0] > 0).astype(np.intp)
+            places = (scores[:, 0] > 0).astype(np.intp)
         else:
-            codes = scores[:, : len(self)].argmax(axis=1)
-        return self.names[np.minimum(codes, len(self) - 1)]
+            places = scores[:, : len(self)].argmax(axis=1)
+        return self.names[np.minimum(places, len(self) - 1)]
 
     def decode_one(self, scores: tuple[float, ...]) -> Any:
-        """The label of one row of scores; ``None`` before any class is known."""
+        """The label of one row of signed scores; ``None`` before any class is known."""
         if not self._names:
             return None
         if len(scores) == 1:
-            code = int(scores[0] > 0)
+            place = int(scores[0] > 0)
         else:
-            code = max(range(len(scores)), key=scores.__getitem__)
-        return self._names[min(code, len(self._names) - 1)]
+            place = max(range(len(scores)), key=scores.__getitem__)
+        return self._names[min(place, len(self._names) - 1)]
 
 
-def _as_array(names: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
+def _ascending(names: list[Any]) -> list[int]:
+    """The places of the names in ascending order."""
+    places = range(len(names))
+    try:
+        return sorted(places, key=names.__getitem__)
+    except TypeError:  # labels of several kinds
+        pass
+    try:
+        return sorted(places, key=lambda i: (type(names[i]).__name__, names[i]))
+    except TypeError:  # labels without an order
+        return list(places)
+
+
+def _as_array(names: Sequence[Any]) -> NDArray[Any]:
     """Labels as an array; labels of several kinds stay the objects they are."""
-    kinds = {type(name) for name in names}
-    if len(kinds) <= 1 and isinstance(names, np.ndarray):
-        return names
-    if len(kinds) <= 1 and all(np.ndim(name) == 0 for name in names):
+    kinds = set(map(type, names))
+    if kinds <= {str} or kinds <= {int} or (len(kinds) <= 1 and not any(map(np.ndim, names))):
         return np.asarray(names)
     mixed = np.empty(len(names), dtype=object)
     mixed[:] = names

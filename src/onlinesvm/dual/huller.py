@@ -74,7 +74,7 @@ class HullerSVC(PassByPass):
 
     Attributes
     ----------
-    classes_ : array of labels, in ascending order; with ``classes="open"`` in order of arrival
+    classes_ : array of labels, in ascending order
     n_features_in_, feature_names_in_ : as in scikit-learn
     support_ : ids of the support vectors
     support_vectors_, dual_coef_ : the vectors and their signed coefficients

@@ -53,7 +53,7 @@ class PassByPass(OnlineClassifier):
         }
 
     def _settle(self, batch: Batch) -> None:
-        again = replace(batch, ids=np.arange(len(batch.rows)), arrivals={})
+        again = replace(batch, ids=np.arange(len(batch.rows)), arrivals=())
         for epoch in range(1, self.epochs):
             self._learn(self._reordered(again, epoch))
             self._next_id, self._id_gap = len(batch.rows), 0  # no new examples came

@@ -74,7 +74,7 @@ class SmoSVC(OnlineClassifier):
 
     Attributes
     ----------
-    classes_ : array of labels, in ascending order; with ``classes="open"`` in order of arrival
+    classes_ : array of labels, in ascending order
     n_features_in_, feature_names_in_ : as in scikit-learn
     support_ : ids of the support vectors
     support_vectors_, dual_coef_ : the vectors and their signed coefficients
@@ -184,7 +184,7 @@ class SmoSVC(OnlineClassifier):
     @property
     def n_iter_(self) -> NDArray[np.int64]:
         """Steps of the last call, by output."""
-        return np.asarray(self._fitted_core("n_iter_").steps())
+        return self._labels.columns(np.asarray(self._fitted_core("n_iter_").steps()))
 
     def _learn(self, batch: Batch) -> None:
         super()._learn(batch)  # the rows wait

@@ -92,7 +92,7 @@ class IncrementalSVC(OnlineClassifier):
 
     Attributes
     ----------
-    classes_ : array of labels, in ascending order; with ``classes="open"`` in order of arrival
+    classes_ : array of labels, in ascending order
     n_features_in_, feature_names_in_ : as in scikit-learn
     support_ : ids of the support vectors
     support_vectors_, dual_coef_ : the vectors and their signed coefficients
@@ -175,7 +175,7 @@ class IncrementalSVC(OnlineClassifier):
     @property
     def intercept_(self) -> NDArray[np.float64]:
         """The bias of each output; the middle of its interval where nobody is on the margin."""
-        return np.asarray(self._fitted_core("intercept_").free_bias())
+        return self._by_output(np.asarray(self._fitted_core("intercept_").free_bias()))
 
     # --- the way back -------------------------------------------------------------------------
 
@@ -268,11 +268,12 @@ class IncrementalSVC(OnlineClassifier):
         self._verb("leave_one_out")
         copy = revive(self._core_name, self._core_settings, self._core.state())
         left = copy.leave_one_out()
+        scores = self._by_output(np.asarray(left["scores"]))
         return LeaveOneOut(
             np.asarray(left["ids"]),
-            self._labels.names[np.asarray(left["labels"])],
-            self._labels.decode(np.asarray(left["scores"])),
-            np.asarray(left["scores"]),
+            self._labels.arrived()[np.asarray(left["labels"])],
+            self._labels.decode(scores),
+            scores,
         )
 
     # --- along the path -----------------------------------------------------------------------

@@ -44,7 +44,7 @@ class PokerModel(OnlineEstimator):
     @property
     def intercept_(self) -> NDArray[np.float64]:
         """The bias of each output; the middle of its interval where nobody is on the margin."""
-        return np.asarray(self._fitted_core("intercept_").free_bias())
+        return self._by_output(np.asarray(self._fitted_core("intercept_").free_bias()))
 
     @property
     def n_iter_(self) -> int:
@@ -120,7 +120,7 @@ class PokerSVC(PokerModel, OnlineClassifier):
 
     Attributes
     ----------
-    classes_ : array of labels, in ascending order; with ``classes="open"`` in order of arrival
+    classes_ : array of labels, in ascending order
     n_features_in_, feature_names_in_ : as in scikit-learn
     support_ : ids of the support vectors
     support_vectors_, dual_coef_ : the vectors and their signed coefficients

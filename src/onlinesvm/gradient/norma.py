@@ -87,7 +87,7 @@ class NormaModel(WeightsOrExamples):
         regularised = super().intercept_
         if self._keeps_weights():
             return regularised
-        return np.asarray(regularised + self._core.free_bias())
+        return np.asarray(regularised + self._by_output(np.asarray(self._core.free_bias())))
 
 
 class NormaSVC(NormaModel, OnlineClassifier):
@@ -137,7 +137,7 @@ class NormaSVC(NormaModel, OnlineClassifier):
 
     Attributes
     ----------
-    classes_ : array of labels, in ascending order; with ``classes="open"`` in order of arrival
+    classes_ : array of labels, in ascending order
     n_features_in_, feature_names_in_ : as in scikit-learn
     margin_ : float, rho of the paper
     support_, support_vectors_, dual_coef_, n_support_ : the examples kept

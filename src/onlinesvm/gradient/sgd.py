@@ -64,7 +64,7 @@ class SGDSVC(WeightsOrExamples, OnlineClassifier):
 
     Attributes
     ----------
-    classes_ : array of labels, in ascending order; with ``classes="open"`` in order of arrival
+    classes_ : array of labels, in ascending order
     n_features_in_, feature_names_in_ : as in scikit-learn
     coef_ : array of shape (1, n_features) or (n_classes, n_features); linear only
     intercept_ : array, the bias of each output
