@@ -161,9 +161,11 @@ class CoreVectorSVC(OnlineClassifier):
             ),
         }
 
-    def _install(self, core: Any) -> None:
-        super()._install(core)
-        self._short = False  # the core collects; partial_fit solves
+    def _learns_at_once(self) -> bool:
+        return False  # the core collects; partial_fit solves
+
+    def _takes_several_verbs(self, batch: Batch) -> bool:
+        return True
 
     def _learn(self, batch: Batch) -> None:
         super()._learn(batch)

@@ -163,6 +163,7 @@ class StreamSVC(WeightsOrExamples, OnlineClassifier):
         self
         """
         check_is_fitted(self)
+        self._ready()
         self._core.flush()
         return self
 
@@ -185,6 +186,7 @@ class StreamSVC(WeightsOrExamples, OnlineClassifier):
         self
         """
         check_is_fitted(self)
+        self._ready()
         self._demand_alike(other)
         self._core.merge(other._core, self._next_id)
         self._next_id += other._next_id
@@ -198,7 +200,7 @@ class StreamSVC(WeightsOrExamples, OnlineClassifier):
         mine, theirs = (
             {
                 "core": (model._core_name, model._core_settings),
-                "classes_": model.classes_.tolist(),
+                "classes_ or met them in another order": model._labels.arrived().tolist(),
                 "features": [
                     model._facts()[fact] for fact in ("n_features_in", "vocabulary", "sparsely")
                 ],

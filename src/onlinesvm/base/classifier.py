@@ -57,10 +57,11 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator):
         codes, labels, arrivals = self._encode(labels, y)
         weights = self._read_weights(sample_weight, len(rows), some=True)
         batch = Batch(rows, columns, codes, weights, None, labels, arrivals)
-        self._begin(batch)
-        weighted = self._weighted(batch)
-        self._learn(weighted)
-        self._settle(weighted)
+        with self._all_or_nothing(core_too=False):  # the core before is kept until this one is
+            self._begin(batch)
+            weighted = self._weighted(batch)
+            self._learn(weighted)
+            self._settle(weighted)
         return self
 
     def _settle(self, batch: Batch) -> None:
@@ -146,6 +147,15 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator):
         self._class_factors = factors
         self._know(batch.known)
 
+    def _note(self, batch: Batch) -> None:
+        super()._note(batch)
+        self._class_factors = self._factors(batch)
+        if len(batch.labels) - len(batch.arrivals) > len(self._labels):
+            self._know(batch.known)
+
+    def _takes_several_verbs(self, batch: Batch) -> bool:
+        return len(batch.labels) > len(self._labels) or super()._takes_several_verbs(batch)
+
     def _know(self, labels: Labels) -> None:
         """Make these the classes of the model."""
         self._core.grow(max(2, len(labels)))
@@ -163,6 +173,7 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator):
             self._core.grow(known)
 
     def _open_short_way(self) -> None:
+        super()._open_short_way()
         short = self._short and self._class_factors is None
         self._short_codes = self._labels.codes if short else {}
 
@@ -290,22 +301,15 @@ class OnlineClassifier(BatchClassifier):
                 "needs all labels at once; use fit, or a dict of weights"
             )
         fresh = not self.__sklearn_is_fitted__()
+        self._ready()
         rows, columns = self._read_rows(X, fresh=fresh)
         y = self._read_labels(y, len(rows))
         labels = self._labels_for(classes, fresh=fresh)
-        codes, extended, arrivals = self._encode(labels, y)
+        codes, labels, arrivals = self._encode(labels, y)
         weights = self._read_weights(sample_weight, len(rows))
         given = self._read_ids(ids, len(rows), fresh=fresh)
-        batch = Batch(rows, columns, codes, weights, given, extended, arrivals)
-        if fresh:
-            self._begin(batch)
-        else:
-            factors = self._factors(batch)
-            self._note(columns)
-            self._class_factors = factors
-            if labels is not self._labels:
-                self._know(labels)
-        self._learn(self._weighted(batch))
+        batch = Batch(rows, columns, codes, weights, given, labels, arrivals)
+        self._go_on(batch, fresh=fresh)
         return self
 
     def learn_one(self, x: Any, y: Any, w: float = 1.0) -> Self:
@@ -326,20 +330,10 @@ class OnlineClassifier(BatchClassifier):
         """
         try:
             code = self._short_codes.get(y)
-            if code is None or w != 1.0:
-                pass
-            elif type(x) is np.ndarray and len(x) == self._short_width:
-                self._core.learn_one(x, code, 1.0, self._next_id)
-                self._next_id += 1
-                return self
-            elif type(x) is dict and self._vocabulary is not None:
-                columns = self._vocabulary.columns
-                self._core.learn_one_dict(x, columns, code, 1.0, self._next_id)
-                self._next_id += 1
-                self.n_features_in_ = len(columns)
-                return self
-        except (TypeError, ValueError):  # the long way converts it or says what is wrong
-            pass
+        except TypeError:  # no label at all: the long way says so
+            code = None
+        if code is not None and w == 1.0 and self._learn_at_once(x, code):
+            return self
         return self.partial_fit(one_row(x), _one_label(y), sample_weight=w)
 
     def _labels_for(self, classes: Any, *, fresh: bool) -> Labels:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
@@ -24,11 +25,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from onlinesvm import _core
 
-from ..params import threads, word
+from ..params import number, threads, word
 from .labels import NO_LABELS, Labels
-from .persistence import Persistent
+from .persistence import Persistent, revive
 from .progress import LiveBar, Progress, Silence
-from .reading import Columns, Reader, one_row
+from .reading import MAX_ID, Columns, Reader, one_row
 from .rows import Rows, SparseRows
 from .vocabulary import Vocabulary
 
@@ -73,9 +74,11 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
     # whole, the same solution within tol.
     _any_cut_gives: ClassVar[Literal["bits", "solution"]] = "bits"
 
-    # learn_one may hand a row straight to the core: whether, and of which width (-1: never).
+    # A single row may go straight to the core: for learning whether, and of which width (-1: none).
     _short: bool = False
     _short_width: int = -1
+    _begun: Mapping[str, Any] = {}  # the parameters that the model in hand was begun with
+    _altered: bool = False  # some were set since
     _sparsely: bool = False  # how the examples are kept: as the first one came
     _vocabulary: Vocabulary | None = None
     _next_id: int = 0
@@ -90,6 +93,48 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
 
     # --- learning -----------------------------------------------------------------------------
 
+    @contextmanager
+    def _all_or_nothing(self, *, core_too: bool) -> Iterator[None]:
+        """Whatever fails inside, the model is as it was; Ctrl-C leaves one that can go on.
+
+        ``core_too``: several verbs of the core are ahead, and only each by itself is all or
+        nothing.
+        """
+        facts = dict(self.__dict__)
+        names = 0 if self._vocabulary is None else len(self._vocabulary)
+        state = facts["_core"].state() if core_too else {}
+        risky = core_too and self._core_settings.get("kernel", {}).get("name") == "function"
+        if risky:  # what failed once may fail again: the way back must not call it
+            self._core = revive(self._core_name, self._core_settings, state)
+        try:
+            yield
+        except Exception:
+            self.__dict__.clear()
+            self.__dict__.update(facts)
+            if self._vocabulary is not None:
+                self._vocabulary.shorten(names)
+            if core_too and not risky:
+                self._core.load(state)
+            raise
+
+    def _go_on(self, batch: Batch, *, fresh: bool) -> None:
+        """Learn what has been read after what was learned before."""
+        with self._all_or_nothing(core_too=not fresh and self._takes_several_verbs(batch)):
+            if fresh:
+                self._begin(batch)
+            else:
+                self._note(batch)
+            self._learn(self._weighted(batch))
+
+    def _takes_several_verbs(self, batch: Batch) -> bool:
+        """Whether one call of the core is not enough for a batch."""
+        watched = bool(getattr(self, "verbose", False))
+        return len(batch.rows) > (_SLAB_ROWS_WATCHED if watched else _SLAB_ROWS)
+
+    def _weighted(self, batch: Batch) -> Batch:
+        """The batch with the weight of each example as the core is to see it."""
+        return batch
+
     def _begin(self, batch: Batch) -> None:
         """Forget everything and stand ready for the first example of ``batch``."""
         settings = self._core_params(batch.columns.at_start)
@@ -97,15 +142,20 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
         name = self._stem + bits[word("dtype", self.dtype, bits)]
         core = getattr(_core, name)(settings)
         threads(getattr(self, "n_jobs", None))
-        for stale in ("feature_names_in_", "_vocabulary", "_next_id", "_id_gap"):
+        for stale in ("feature_names_in_", "_vocabulary"):
             self.__dict__.pop(stale, None)
+        self._next_id = self._id_gap = 0
+        self._begun, self._altered = self.get_params(deep=False), False
         self._core_name, self._core_settings = name, settings
         self._sparsely = isinstance(batch.rows, SparseRows)
         self._install(core)
-        self._note(batch.columns)
+        self._note_columns(batch.columns)
 
-    def _note(self, columns: Columns) -> None:
-        """Remember what a batch says about its features."""
+    def _note(self, batch: Batch) -> None:
+        """Remember what a batch says besides its examples."""
+        self._note_columns(batch.columns)
+
+    def _note_columns(self, columns: Columns) -> None:
         if columns.newcomers is not None:
             if self._vocabulary is None:
                 self._vocabulary = Vocabulary()
@@ -128,6 +178,32 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
         finally:
             self._meet(batch, start, told=True)
         self._warn_if_capped()
+
+    def _learn_at_once(self, x: Any, target: float) -> bool:
+        """Hand one example of weight 1 to the core as it is; False: it has to be read first."""
+        # The next id is taken before the core learns, so that Ctrl-C cannot give it out twice.
+        # It goes into the dict directly: setting attributes is watched, which takes time.
+        state = self.__dict__
+        this = state["_next_id"]
+        try:
+            if type(x) is np.ndarray and len(x) == self._short_width:
+                state["_next_id"] = this + 1
+                self._core.learn_one(x, target, 1.0, this)
+                return True
+            if type(x) is not dict or self._vocabulary is None:
+                return False
+            columns = self._vocabulary.columns
+            state["_next_id"] = this + 1
+            self._core.learn_one_dict(x, columns, target, 1.0, this)
+            state["n_features_in_"] = len(columns)
+            return True
+        except Exception as error:
+            state["_next_id"] = this
+            if self._vocabulary is not None:
+                self._vocabulary.shorten(state["n_features_in_"])
+            if isinstance(error, TypeError | ValueError) and (this > MAX_ID or not self._is_tidy(x)):
+                return False  # what is wrong with the example is said when it is read
+            raise
 
     def _learn_part(self, batch: Batch, start: int, stop: int, progress: Progress) -> None:
         part = slice(start, stop)
@@ -162,7 +238,7 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
         ids: NDArray[np.int64] | None,
     ) -> None:
         if ids is None:
-            ids = np.arange(self._next_id, self._next_id + len(rows))
+            ids = self._next_id + np.arange(len(rows))
         seen = self._next_id - self._id_gap + len(rows)
         self._next_id = max(self._next_id, int(ids.max()) + 1)
         self._id_gap = self._next_id - seen
@@ -231,6 +307,7 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
         self
         """
         forget = self._verb("unlearn")
+        self._ready()
         wanted = np.atleast_1d(np.asarray(ids))
         if wanted.ndim != 1 or (wanted.size and wanted.dtype.kind not in "iu"):
             raise ValueError("ids must be an integer or a one-dimensional array of integers")
@@ -335,7 +412,74 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
 
     def _install(self, core: Any) -> None:
         self._core = core
-        self._short = self._core_settings.get("kernel", {}).get("name") != "chi2"
+        self._open_short_way()
+
+    def _open_short_way(self) -> None:
+        self._short = not self._altered and self._learns_at_once()
+
+    def _learns_at_once(self) -> bool:
+        """Whether one example is one call of the core that checks all there is to check."""
+        return bool(self._core_settings.get("kernel", {}).get("name") != "chi2")
+
+    # --- parameters ---------------------------------------------------------------------------
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if name[0] != "_" and name[-1] != "_" and "_core" in self.__dict__:
+            self._altered = True
+            self._open_short_way()
+
+    def _ready(self) -> None:
+        """Take up parameters that were set since the model was begun, or say which cannot be."""
+        if not self._altered:
+            return
+        now, changed = self.get_params(deep=False), self._changed()
+        fixed = [name for name in changed if not self._can_change(name, now[name])]
+        if fixed:
+            name = fixed[0]
+            raise ValueError(
+                f"{name}={now[name]!r} differs from {name}={self._begun.get(name)!r}, with which "
+                f"this {type(self).__name__} was begun; set it back, or fit again from the start"
+            )
+        if "cache_bytes" in changed:
+            self._core_settings = {**self._core_settings, "cache_bytes": self.cache_bytes}
+            self._core = revive(self._core_name, self._core_settings, self._core.state())
+        if "C" in changed:
+            self._move_C(now["C"])
+        self._begun, self._altered = now, False
+        self._open_short_way()
+
+    def _changed(self) -> list[str]:
+        """The parameters that are not what they were when the model was begun."""
+        if not self._altered:
+            return []
+        now = self.get_params(deep=False)
+        return [name for name in now if not _same(now[name], self._begun.get(name))]
+
+    def _can_change(self, name: str, value: Any) -> bool:
+        """Whether the model in hand can go on with another value of this parameter."""
+        if name in ("dtype", "classes", "class_weight"):
+            return False
+        if name == "cache_bytes":
+            return True
+        if name == "C" and self.can("set_C"):
+            return True
+        return self._settings_with({}) == self._settings_with({name: value})
+
+    def _move_C(self, C: Any) -> None:
+        """Go to the solution for another ``C``, where the core has ``set_C``."""
+        value = number("C", C, above=0)
+        self._core.set_C(value)
+        self._core_settings = {**self._core_settings, "C": value}
+        self._begun = {**self._begun, "C": C}
+        self.C = C
+        self._warn_if_capped()
+
+    def _settings_with(self, other: Mapping[str, Any]) -> dict[str, Any]:
+        """What the core would be told by the parameters it was begun with, or others."""
+        twin = object.__new__(type(self))
+        twin.__dict__.update({**self._begun, **other})
+        return twin._core_params(self.n_features_in_)
 
     def _facts(self) -> dict[str, Any]:
         return {
@@ -345,6 +489,7 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
             "sparsely": self._sparsely,
             "next_id": self._next_id,
             "id_gap": self._id_gap,
+            "begun": dict(self._begun) if self._changed() else None,
         }
 
     def _recall(self, facts: dict[str, Any]) -> None:
@@ -356,6 +501,9 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
         self._sparsely = bool(facts["sparsely"])
         self._short_width = -1 if self._sparsely else self.n_features_in_
         self._next_id, self._id_gap = int(facts["next_id"]), int(facts["id_gap"])
+        self._begun = facts.get("begun") or self.get_params(deep=False)
+        self._altered = facts.get("begun") is not None
+        self._open_short_way()
 
 
 def concrete(root: type[OnlineEstimator]) -> Iterator[type[OnlineEstimator]]:
@@ -364,6 +512,13 @@ def concrete(root: type[OnlineEstimator]) -> Iterator[type[OnlineEstimator]]:
         if "_stem" in cls.__dict__:
             yield cls
         yield from concrete(cls)
+
+
+def _same(one: Any, other: Any) -> bool:
+    try:
+        return one is other or bool(one == other)
+    except ValueError:  # arrays
+        return bool(np.array_equal(one, other))
 
 
 def _ones(n: int) -> NDArray[np.float64]:

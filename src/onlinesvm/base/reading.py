@@ -15,7 +15,8 @@ from sklearn.utils.validation import validate_data
 from .rows import DenseRows, Rows, SparseRows, as_rows, is_plain, sound
 from .vocabulary import Vocabulary, named_rows
 
-MAX_ID = np.iinfo(np.int64).max - 1
+MAX_ID = int(np.iinfo(np.int64).max)
+_FLOAT64_MAX = float(np.finfo(np.float64).max)
 _FLOAT32_MAX = float(np.finfo(np.float32).max)
 
 
@@ -45,14 +46,25 @@ class Reader:
             rows, columns = self._read_records(frame_records(X), fresh=False, learning=learning)
         else:
             rows, columns = self._read_array(X, fresh=fresh)
-        limit = _FLOAT32_MAX if getattr(self, "dtype", None) == "float32" else np.inf
-        if not rows.within(limit):
+        if not rows.within(self._limit()):
             raise ValueError(
                 "Input X contains NaN or infinity (or a value too large for dtype); "
                 "drop or impute those values first"
             )
         self._check_kernel_takes(rows)
         return rows if fresh else rows.stored(self._sparsely), columns
+
+    def _limit(self) -> float:
+        """The largest magnitude of a value that is kept."""
+        return _FLOAT32_MAX if getattr(self, "dtype", None) == "float32" else np.inf
+
+    def _is_tidy(self, x: Any) -> bool:
+        """Whether an example needs no reading: the core takes it as it is."""
+        limit = min(self._limit(), _FLOAT64_MAX)
+        if isinstance(x, dict):
+            return all(isinstance(v, float | int) and abs(v) <= limit for v in x.values())
+        plain = x.ndim == 1 and x.flags.c_contiguous and x.dtype in (np.float32, np.float64)
+        return bool(plain and (np.abs(x) <= limit).all())
 
     def _check_kernel_takes(self, rows: Rows) -> None:
         kernel = getattr(self, "kernel", "linear")
@@ -136,6 +148,8 @@ class Reader:
     def _read_ids(self, ids: Any, n: int, *, fresh: bool) -> NDArray[np.int64] | None:
         """The caller's ids; None for the next n numbers."""
         if ids is None:
+            if not fresh and self._next_id + n - 1 > MAX_ID:
+                raise ValueError(f"ids after {MAX_ID} do not exist; give ids of your own")
             return None
         given = np.asarray(ids)
         if given.ndim != 1 or len(given) != n or given.dtype.kind not in "iu":

@@ -33,8 +33,9 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         self
         """
         batch = self._read(X, y, sample_weight, None, fresh=True, some=True)
-        self._begin(batch)
-        self._learn(batch)
+        with self._all_or_nothing(core_too=False):  # the core before is kept until this one is
+            self._begin(batch)
+            self._learn(batch)
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, ids: Any = None) -> Self:
@@ -57,12 +58,9 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         self
         """
         fresh = not self.__sklearn_is_fitted__()
+        self._ready()
         batch = self._read(X, y, sample_weight, ids, fresh=fresh)
-        if fresh:
-            self._begin(batch)
-        else:
-            self._note(batch.columns)
-        self._learn(batch)
+        self._go_on(batch, fresh=fresh)
         return self
 
     def learn_one(self, x: Any, y: float, w: float = 1.0) -> Self:
@@ -79,20 +77,8 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         -------
         self
         """
-        if w == 1.0 and self._short and abs(y) < np.inf:
-            try:
-                if type(x) is np.ndarray and len(x) == self._short_width:
-                    self._core.learn_one(x, y, 1.0, self._next_id)
-                    self._next_id += 1
-                    return self
-                if type(x) is dict and self._vocabulary is not None:
-                    columns = self._vocabulary.columns
-                    self._core.learn_one_dict(x, columns, y, 1.0, self._next_id)
-                    self._next_id += 1
-                    self.n_features_in_ = len(columns)
-                    return self
-            except (TypeError, ValueError):  # the long way converts it or says what is wrong
-                pass
+        if w == 1.0 and self._short and abs(y) < np.inf and self._learn_at_once(x, y):
+            return self
         return self.partial_fit(one_row(x), [y], sample_weight=w)
 
     def predict(self, X: Any) -> NDArray[np.float64]:

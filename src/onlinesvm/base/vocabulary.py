@@ -31,6 +31,11 @@ class Vocabulary:
         for name in names:
             self.columns.setdefault(name, len(self.columns))
 
+    def shorten(self, n: int) -> None:
+        """Give up all but the first n names."""
+        while len(self.columns) > n:
+            self.columns.popitem()
+
     def read(
         self, records: Sequence[Mapping[Any, Any]], *, learning: bool
     ) -> tuple[SparseRows, list[Any]]:

@@ -33,7 +33,9 @@ class PassByPass(OnlineClassifier):
         -------
         self
         """
-        self._verb("finish")(number("tol", self.tol if tol is None else tol, above=0))
+        finish = self._verb("finish")
+        self._ready()
+        finish(number("tol", self.tol if tol is None else tol, above=0))
         self._warn_if_capped()
         return self
 

@@ -177,8 +177,9 @@ class SmoSVC(OnlineClassifier):
         -------
         self
         """
-        super().unlearn(ids)
-        self._solve()
+        with self._all_or_nothing(core_too=True):
+            super().unlearn(ids)
+            self._solve()
         return self
 
     @property
@@ -201,5 +202,8 @@ class SmoSVC(OnlineClassifier):
     def _progress(self, total: int) -> Progress:
         return Silence()  # taking the rows in is quick; the bar is for solving
 
-    def _open_short_way(self) -> None:
-        self._short_codes = {}  # a single example is solved, too
+    def _learns_at_once(self) -> bool:
+        return False  # a single example is solved, too
+
+    def _takes_several_verbs(self, batch: Batch) -> bool:
+        return True

@@ -285,12 +285,9 @@ class IncrementalSVC(OnlineClassifier):
         -------
         self
         """
-        move = self._verb("set_C")
-        value = number("C", C, above=0)
-        move(value)
-        self.C = C
-        self._core_settings = {**self._core_settings, "C": value}
-        self._warn_if_capped()
+        self._verb("set_C")
+        self._ready()
+        self._move_C(C)
         return self
 
     def reweight(self, ids: ArrayLike, weights: ArrayLike) -> Self:
@@ -308,6 +305,7 @@ class IncrementalSVC(OnlineClassifier):
         self
         """
         move = self._verb("reweight")
+        self._ready()
         names = np.atleast_1d(np.asarray(ids))
         if names.ndim != 1 or names.dtype.kind not in "iu" or len(np.unique(names)) != len(names):
             raise ValueError("ids must be an integer or an array of distinct integers")

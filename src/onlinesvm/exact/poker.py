@@ -371,9 +371,9 @@ class PokerOneClassSVM(PokerModel, OnlineOutlierDetector):
         0 on the boundary, where rounding would give either sign: its examples are usual.
         """
         f = super().decision_function(X)
-        return np.where(np.abs(f) <= self.tol, 0.0, f)
+        return np.where(np.abs(f) <= self._core_settings["tol"], 0.0, f)
 
     def decide_one(self, x: Any) -> float:
         """``decision_function`` of one 1-D array or dict; 0.0 before anything was learned."""
         f = super().decide_one(x)
-        return 0.0 if abs(f) <= self.tol else f
+        return 0.0 if not f or abs(f) <= self._core_settings["tol"] else f

@@ -1,0 +1,156 @@
+"""A refused call leaves everything as it was, and a user's error comes out as it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from onlinesvm import (
+    IncrementalSVC,
+    LASVC,
+    NormaOneClassSVM,
+    PassiveAggressiveClassifier,
+    PassiveAggressiveRegressor,
+    PokerSVR,
+    RampSVC,
+    SmoSVC,
+)
+from onlinesvm.checks import fingerprint
+
+
+class Moody:
+    """A kernel that refuses at the n-th call from now, once."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.error = error or ValueError("the kernel is in a mood")
+        self.calls, self.refuses_at = 0, -1
+
+    def after(self, n: int) -> None:
+        self.refuses_at = self.calls + n
+
+    def __call__(self, x: NDArray[Any], X: NDArray[Any]) -> NDArray[Any]:
+        self.calls += 1
+        if self.calls == self.refuses_at:
+            raise self.error
+        return np.exp(-0.5 * ((X - x) ** 2).sum(axis=1))
+
+
+def rows(n: int, seed: int = 0) -> tuple[NDArray[Any], NDArray[Any]]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    return X, np.where(X[:, 0] * X[:, 1] + rng.normal(0, 0.3, n) > 0, "yes", "no")
+
+
+KERNEL_MODELS = [IncrementalSVC, LASVC, RampSVC, SmoSVC, PassiveAggressiveClassifier]
+kernel_models = pytest.mark.parametrize("cls", KERNEL_MODELS)
+
+
+@kernel_models
+def test_a_refused_call_takes_no_ids_and_tells_no_labels(cls: Any) -> None:
+    X, y = rows(40)
+    kernel = Moody()
+    model = cls(kernel=kernel, classes="open").partial_fit(X, y)
+    before = {**vars(model)}
+    kernel.after(3)
+    with pytest.raises(ValueError, match="in a mood"):
+        model.partial_fit(X[:10] + 1, [*y[:5], *["new"] * 5])
+    assert vars(model) == before
+    assert model.n_seen_ == 40
+    assert model.classes_.tolist() == ["no", "yes"]
+    model.partial_fit(X[:1] + 2, y[:1])
+    assert model._next_id == 41
+
+
+@kernel_models
+def test_after_many_slabs_the_core_is_as_before(cls: Any) -> None:
+    """A call of several steps: what the first ones did is undone."""
+    X, y = rows(60)
+    kernel = Moody()
+    model = cls(kernel=kernel, classes="open").partial_fit(X, y)
+    before = fingerprint_without_kernel(model)
+    kernel.after(60)
+    with pytest.raises(ValueError, match="in a mood"):
+        model.partial_fit(X + 1, [*y[:30], *["new"] * 30])
+    assert fingerprint_without_kernel(model) == before
+
+
+def fingerprint_without_kernel(model: Any) -> dict[str, Any]:
+    state = {name: array.tobytes() for name, array in model._core.state().items()}
+    return state | {"seen": model.n_seen_, "labels": model.classes_.tolist()}
+
+
+@kernel_models
+@pytest.mark.parametrize("error", [ValueError, TypeError, KeyError])
+def test_learn_one_lets_the_users_error_out_and_asks_the_core_once(cls: Any, error: Any) -> None:
+    X, y = rows(30)
+    kernel = Moody(error("the kernel is in a mood"))
+    model = cls(kernel=kernel, classes=["no", "yes"]).partial_fit(X, y)
+    kernel.after(1)
+    with pytest.raises(error, match="in a mood"):
+        model.learn_one(X[0] + 1, "yes")
+    assert kernel.calls == kernel.refuses_at, "it was called again"
+    assert model.n_seen_ == 30
+    model.learn_one(X[0] + 1, "yes")
+    assert model.n_seen_ == 31
+
+
+@pytest.mark.parametrize("model", [RampSVC(), PokerSVR(), NormaOneClassSVM()], ids=repr)
+def test_a_failed_fit_leaves_the_model_before(model: Any) -> None:
+    X, _ = rows(20)
+    y = np.arange(20) % 2
+    fresh = type(model)(kernel=Moody())
+    fresh.kernel.after(5)
+    with pytest.raises(ValueError, match="in a mood"):
+        fresh.fit(X, y)
+    assert not fresh.__sklearn_is_fitted__()
+    fitted = type(model)(kernel=Moody()).fit(X, y)
+    before = vars(fitted).copy()
+    fitted.kernel.after(5)
+    with pytest.raises(ValueError, match="in a mood"):
+        fitted.fit(X[:, :2], y)
+    assert vars(fitted) == before
+    assert fitted.n_features_in_ == 3
+
+
+def test_a_refused_record_leaves_no_names() -> None:
+    model = PassiveAggressiveClassifier(classes=["a", "b"])
+    model.learn_one({"x": 1.0}, "a")
+    before = fingerprint(model)
+    for bad in ({"new": np.nan}, {"new": "text"}, {"new": 1.0, "worse": None}):
+        with pytest.raises(ValueError, match="new|worse|NaN"):
+            model.learn_one(bad, "b")
+        assert model._vocabulary.names() == ["x"]
+        assert fingerprint(model) == before
+    regressor = PassiveAggressiveRegressor().learn_one({"x": 1.0}, 1.0)
+    with pytest.raises(ValueError, match="NaN"):
+        regressor.learn_one({"new": np.nan}, 1.0)
+    assert regressor._vocabulary.names() == ["x"]
+
+
+def test_rows_that_need_converting_are_still_learned() -> None:
+    model = PassiveAggressiveClassifier(classes=[0, 1])
+    other = PassiveAggressiveClassifier(classes=[0, 1])
+    for x in (np.array([1, 0]), np.arange(4.0)[::2], np.array([1.0, 1.0], dtype=np.float16)):
+        model.learn_one(x, 1)
+        other.partial_fit(np.asarray(x, dtype=np.float64).reshape(1, -1), [1])
+    assert fingerprint(model) == fingerprint(other)
+
+
+@pytest.mark.parametrize("cls", [RampSVC, PassiveAggressiveClassifier])
+def test_ids_run_out_with_a_clear_word(cls: Any) -> None:
+    last = 2**63 - 1
+    X, y = rows(4)
+    model = cls(classes=["no", "yes"]).partial_fit(X[:2], y[:2], ids=[last - 1, last])
+    before = fingerprint(model)
+    for learn in (
+        lambda: model.partial_fit(X[2:], y[2:]),
+        lambda: model.learn_one(X[2], y[2]),
+    ):
+        with pytest.raises(ValueError, match="ids"):
+            learn()
+        assert fingerprint(model) == before
+    model.partial_fit(X[2:], y[2:], ids=[5, 6])
+    assert model.n_seen_ == 4
