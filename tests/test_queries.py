@@ -54,7 +54,7 @@ def test_wants_label_is_what_learning_uses() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 2))
     y = (X[:, 0] > 0).astype(int)
-    model = RampSVC(C=10, query="margin").partial_fit(X[:200], y[:200], classes=[0, 1])
+    model = RampSVC(C=10, gamma=0.5, query="margin").partial_fit(X[:200], y[:200], classes=[0, 1])
     for x, label in zip(X[200:], y[200:], strict=True):
         before = model.labels_used_
         wanted = model.wants_label(x[None])[0]
@@ -72,7 +72,7 @@ def test_greedy_learns_one_in_h() -> None:
 
 def test_an_example_waiting_in_a_block_can_be_unlearned() -> None:
     X = np.array([[1.0], [2.0], [3.0], [4.0]])
-    model = RampSVC(query=Greedy(h=4), classes=[0, 1]).partial_fit(X[:2], [0, 1])
+    model = RampSVC(gamma=1.0, query=Greedy(h=4), classes=[0, 1]).partial_fit(X[:2], [0, 1])
     model.unlearn([0, 1]).partial_fit(X[2:], [0, 1])
     assert model.labels_used_ == 1
     assert model.support_.tolist() in ([2], [3])

@@ -12,6 +12,9 @@ from .params import count, number, word
 #: The words ``kernel=`` understands.
 NAMES = ("linear", "rbf", "poly", "laplacian", "chi2")
 
+#: Those that use ``gamma``.
+WITH_GAMMA = ("rbf", "poly", "laplacian", "chi2")
+
 #: A kernel of your own: ``k(x, X)`` gives the values of ``x`` against the rows of ``X``.
 KernelFunction = Callable[[NDArray[Any], NDArray[Any]], Any]
 
@@ -29,9 +32,8 @@ def resolve(
 ) -> dict[str, Any]:
     """The kernel as the core takes it: every number fixed.
 
-    ``gamma="scale"`` and ``"auto"`` both mean ``1 / n_features``: on standardised data that is
-    what scikit-learn's ``"scale"`` gives, and unlike a variance it does not depend on how the
-    stream was cut into batches.
+    A word for ``gamma`` gives ``1 / n_features`` here, right for data of variance 1; what it means
+    for the rows that come is settled by the estimator that sees them.
     """
     numbers = {
         "gamma": _gamma(gamma, n_features),

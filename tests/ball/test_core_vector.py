@@ -208,12 +208,12 @@ def test_many_classes_share_one_core() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(150, 3))
     y = np.argmax(X + 0.3 * rng.normal(size=X.shape), axis=1)
-    model = CoreVectorSVC(tol=1e-9, dtype="float64").fit(X, y)
+    model = CoreVectorSVC(gamma=0.5, tol=1e-9, dtype="float64").fit(X, y)
     f = model.decision_function(X)
     for c in range(3):
-        alone = CoreVectorSVC(tol=1e-9, dtype="float64").fit(X, y == c)
+        alone = CoreVectorSVC(gamma=0.5, tol=1e-9, dtype="float64").fit(X, y == c)
         assert np.allclose(f[:, c], alone.decision_function(X), atol=1e-7)
-    late = CoreVectorSVC(tol=1e-9, dtype="float64", classes="open")
+    late = CoreVectorSVC(gamma=0.5, tol=1e-9, dtype="float64", classes="open")
     order = np.argsort(y, kind="stable")
     for i in np.array_split(order, 7):
         late.partial_fit(X[i], y[i])

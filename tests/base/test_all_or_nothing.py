@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from onlinesvm import (
-    IncrementalSVC,
     LASVC,
+    IncrementalSVC,
     NormaOneClassSVM,
     PassiveAggressiveClassifier,
     PassiveAggressiveRegressor,
@@ -120,7 +120,7 @@ def test_a_refused_record_leaves_no_names() -> None:
     model.learn_one({"x": 1.0}, "a")
     before = fingerprint(model)
     for bad in ({"new": np.nan}, {"new": "text"}, {"new": 1.0, "worse": None}):
-        with pytest.raises(ValueError, match="new|worse|NaN"):
+        with pytest.raises(ValueError, match=r"new|worse|NaN"):
             model.learn_one(bad, "b")
         assert model._vocabulary.names() == ["x"]
         assert fingerprint(model) == before

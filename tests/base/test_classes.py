@@ -15,16 +15,16 @@ from sklearn.model_selection import cross_val_score
 
 import onlinesvm
 from onlinesvm import (
+    LASVC,
+    SGDSVC,
     HullerSVC,
     IncrementalSVC,
     KernelPerceptron,
-    LASVC,
     NormaSVC,
     PassiveAggressiveClassifier,
     PegasosSVC,
     PokerSVC,
     RampSVC,
-    SGDSVC,
     SmoSVC,
     StreamSVC,
 )

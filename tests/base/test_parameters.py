@@ -13,8 +13,8 @@ from sklearn.base import clone
 
 import onlinesvm
 from onlinesvm import (
-    IncrementalSVC,
     LASVC,
+    IncrementalSVC,
     NormaOneClassSVM,
     PassiveAggressiveRegressor,
     RampSVC,

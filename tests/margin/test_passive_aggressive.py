@@ -268,8 +268,8 @@ def test_linear_kernel_function_is_the_linear_model(problem):
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_kernel_chunks_give_the_same_bits(dtype):
     X, y = PROBLEMS[1].stream(7, 200)
-    whole = PROBLEMS[1].fast("PA-I", 0.5, kernel="rbf", dtype=dtype).fit(X, y)
-    one_by_one = PROBLEMS[1].fast("PA-I", 0.5, kernel="rbf", dtype=dtype)
+    whole = PROBLEMS[1].fast("PA-I", 0.5, kernel="rbf", gamma=0.5, dtype=dtype).fit(X, y)
+    one_by_one = PROBLEMS[1].fast("PA-I", 0.5, kernel="rbf", gamma=0.5, dtype=dtype)
     for x, target in zip(X, y, strict=True):
         one_by_one.learn_one(x, target)
     assert (whole.dual_coef_ == one_by_one.dual_coef_).all()

@@ -187,7 +187,7 @@ def test_dense_and_sparse_rows_agree(variant, kernel):
 @variants
 def test_a_third_class_leaves_the_first_two_as_they_were(variant):
     stream = blobs(2, 60)
-    model = KernelPerceptron(variant, classes="open").partial_fit(stream.X, stream.y)
+    model = KernelPerceptron(variant, gamma=0.5, classes="open").partial_fit(stream.X, stream.y)
     before = model.predict(stream.X)
     model.partial_fit(np.zeros((1, 2)), [7.0], sample_weight=[0.0])
     f = model.decision_function(stream.X)

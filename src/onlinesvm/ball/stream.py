@@ -49,8 +49,11 @@ class StreamSVC(WeightsOrExamples, OnlineClassifier):
         A callable ``k(x, X)`` gives the values of one example against the rows of ``X``. Any but
         ``"linear"`` keeps the examples that widened the ball.
     gamma : {"scale", "auto"} or float, default="scale"
-        Width of rbf, poly, laplacian and chi2. Both words mean ``1 / n_features``, right for
-        standardised features; with dicts, the features of the first example are counted.
+        Of rbf, poly, laplacian and chi2; the words are scikit-learn's: ``1 / (n_features X.var())``
+        and ``1 / n_features``. ``fit`` takes them from its rows. A stream settles them on its first
+        256 examples, learned afresh after 1, 2, 4, ..., and keeps the value from then on; it warns
+        once if the rows so far would give one 10 times as large or small. Later scales that are
+        known beforehand are better said by a number.
     degree : float, default=3
         Of the polynomial kernel.
     coef0 : float, default=0.0
@@ -81,6 +84,7 @@ class StreamSVC(WeightsOrExamples, OnlineClassifier):
     coef_ : array of shape (1, n_features) or (n_classes, n_features); linear only
     intercept_ : array, the bias of each output
     support_, support_vectors_, dual_coef_, n_support_ : the examples kept; with a kernel only
+    gamma_ : float, the value of ``gamma`` in use, where the kernel has one
     n_seen_ : int, examples that arrived
     nbytes_ : int, memory of the model
 
@@ -191,6 +195,8 @@ class StreamSVC(WeightsOrExamples, OnlineClassifier):
         self._core.merge(other._core, self._next_id)
         self._next_id += other._next_id
         self._id_gap += other._id_gap
+        self._held = None  # the other's first examples are not here to be learned again
+        self._open_short_way()
         return self
 
     def _demand_alike(self, other: Any) -> None:

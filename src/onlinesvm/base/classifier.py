@@ -166,11 +166,17 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator):
     def _meet(self, batch: Batch, row: int, *, told: bool) -> None:
         if not batch.arrivals:
             return
-        known = len(batch.labels) - len(batch.arrivals) + bisect_right(batch.arrivals, row)
+        known = self._classes_at(batch, row)
         if told and known > len(self._labels):  # a copy of all labels: not for each newcomer
             self._know(batch.labels.first(known))
         elif known > 2:
             self._core.grow(known)
+
+    def _classes_at(self, batch: Batch, row: int) -> int:
+        return len(batch.labels) - len(batch.arrivals) + bisect_right(batch.arrivals, row)
+
+    def _grow(self, core: Any, classes: int) -> None:
+        core.grow(max(2, classes))
 
     def _open_short_way(self) -> None:
         super()._open_short_way()

@@ -12,7 +12,7 @@ import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -25,12 +25,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from onlinesvm import _core
 
+from .. import kernels
 from ..params import number, threads, word
 from .labels import NO_LABELS, Labels
 from .persistence import Persistent, revive
 from .progress import LiveBar, Progress, Silence
 from .reading import MAX_ID, Columns, Reader, one_row
 from .rows import Rows, SparseRows
+from .settling import FAR, WARM_UP, Held, Spread, runs
 from .vocabulary import Vocabulary
 
 # A slab is what is learned between two chances to report or to let a signal in. It is short
@@ -39,6 +41,7 @@ _SLAB_ROWS = 1024
 _SLAB_ROWS_WATCHED = 16  # rows are tested before their slab is learned: the first must be short
 _SLAB_ROWS_MOST = 16384
 _SLAB_SECONDS = 0.1
+_ASK_ALL = {"query": "all", "selection": "random"}  # how a core is told to use every label
 _ONES = np.ones(_SLAB_ROWS_MOST)
 _ONES.flags.writeable = False
 
@@ -59,6 +62,21 @@ class Batch:
     def known(self) -> Labels:
         """The labels known when the batch begins."""
         return self.labels.first(len(self.labels) - len(self.arrivals))
+
+    def counting(self) -> NDArray[np.intp]:
+        """The rows of weight above 0."""
+        return np.arange(len(self.rows)) if self.weights is None else np.flatnonzero(self.weights)
+
+    def after(self, row: int) -> Batch:
+        """What is left from this row on."""
+        return replace(
+            self,
+            rows=self.rows.part(row, len(self.rows)),
+            targets=self.targets[row:],
+            weights=None if self.weights is None else self.weights[row:],
+            ids=None if self.ids is None else self.ids[row:],
+            arrivals=[arrival - row for arrival in self.arrivals if arrival >= row],
+        )
 
 
 class OnlineEstimator(Persistent, Reader, BaseEstimator):
@@ -83,6 +101,9 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
     _vocabulary: Vocabulary | None = None
     _next_id: int = 0
     _id_gap: int = 0  # numbers passed over because callers brought ids of their own
+    _held: Held | None = None  # the first examples of a stream that settles gamma
+    _spread: Spread | None = None  # of the rows so far, where gamma hangs on it
+    _far: bool = False  # they turned out to be far from what settled it, and it was said
 
     def _core_params(self, n_features: int) -> dict[str, Any]:
         """The constructor's parameters as the core wants them; a bad one is a ValueError.
@@ -122,9 +143,13 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
         with self._all_or_nothing(core_too=not fresh and self._takes_several_verbs(batch)):
             if fresh:
                 self._begin(batch)
+                self._held = None if self._spread is None else Held()
             else:
                 self._note(batch)
-            self._learn(self._weighted(batch))
+            batch = self._weighted(batch)
+            self._learn(batch)
+            if self._spread is not None and not fresh:
+                self._watch(self._spread_of(batch))
 
     def _takes_several_verbs(self, batch: Batch) -> bool:
         """Whether one call of the core is not enough for a batch."""
@@ -138,6 +163,9 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
     def _begin(self, batch: Batch) -> None:
         """Forget everything and stand ready for the first example of ``batch``."""
         settings = self._core_params(batch.columns.at_start)
+        spread = self._spread_of(batch) if self._settles_gamma(settings) else None
+        if spread is not None:
+            settings["kernel"]["gamma"] = spread.gamma(self.gamma)
         bits = {"float32": "32", "float64": "64"}
         name = self._stem + bits[word("dtype", self.dtype, bits)]
         core = getattr(_core, name)(settings)
@@ -145,6 +173,7 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
         for stale in ("feature_names_in_", "_vocabulary"):
             self.__dict__.pop(stale, None)
         self._next_id = self._id_gap = 0
+        self._held, self._spread, self._far = None, spread, False
         self._begun, self._altered = self.get_params(deep=False), False
         self._core_name, self._core_settings = name, settings
         self._sparsely = isinstance(batch.rows, SparseRows)
@@ -167,6 +196,8 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
 
     def _learn(self, batch: Batch) -> None:
         """Learn a batch in row order, slab by slab; a signal between two slabs does no harm."""
+        if self._held is not None:
+            batch = self._warm_up(batch, self._held)
         self._use_threads()
         start = 0
         try:
@@ -201,7 +232,9 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
             state["_next_id"] = this
             if self._vocabulary is not None:
                 self._vocabulary.shorten(state["n_features_in_"])
-            if isinstance(error, TypeError | ValueError) and (this > MAX_ID or not self._is_tidy(x)):
+            if isinstance(error, TypeError | ValueError) and (
+                this > MAX_ID or not self._is_tidy(x)
+            ):
                 return False  # what is wrong with the example is said when it is read
             raise
 
@@ -239,17 +272,125 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
     ) -> None:
         if ids is None:
             ids = self._next_id + np.arange(len(rows))
-        seen = self._next_id - self._id_gap + len(rows)
-        self._next_id = max(self._next_id, int(ids.max()) + 1)
-        self._id_gap = self._next_id - seen
+        self._take(ids)
         counted = np.flatnonzero(w > 0)
         if len(counted) < len(w):
             rows, y, w, ids = rows.picked(counted), y[counted], w[counted], ids[counted]
         if len(rows):
             rows.learn(self._core, y, w, ids)
 
+    def _take(self, ids: NDArray[np.int64]) -> None:
+        """Count examples in that bear these ids."""
+        seen = self._next_id - self._id_gap + len(ids)
+        self._next_id = max(self._next_id, int(ids.max()) + 1)
+        self._id_gap = self._next_id - seen
+
     def _meet(self, batch: Batch, row: int, *, told: bool) -> None:
         """Make room for the labels that come up to this row; ``told``: show them to the world."""
+
+    # --- gamma by word ------------------------------------------------------------------------
+
+    def _settles_gamma(self, settings: Mapping[str, Any]) -> bool:
+        """Whether a word stands for gamma, and the kernel uses it."""
+        kernel = settings.get("kernel", {}).get("name")
+        return isinstance(getattr(self, "gamma", None), str) and kernel in kernels.WITH_GAMMA
+
+    def _spread_of(self, batch: Batch) -> Spread:
+        rows = batch.rows if batch.weights is None else batch.rows.picked(batch.counting())
+        return Spread.of(rows, named=batch.columns.newcomers is not None)
+
+    def _warm_up(self, batch: Batch, held: Held) -> Batch:
+        """Hold the first examples of a stream; at the 1st, 2nd, 4th, ... learn all so far afresh.
+
+        Gamma is taken from the examples so far each time, so the model is always ready, and how
+        the stream is cut does not matter. Returns what is left to learn as usual.
+        """
+        counting = batch.counting()
+        look = held.next_look(len(counting))
+        if not look:
+            self._held = self._holding(held, batch, counting)
+            return batch
+        last = int(counting[look - 1])
+        held = self._holding(held, batch, counting[:look])
+        done = held.arrived == WARM_UP
+        core, settings = self._learned_afresh(held, self._classes_at(batch, last), done=done)
+        rest = self._holding(held, batch, counting[look:])
+        self._core_settings, self._held = settings, None if done else rest
+        self._install(core)
+        self._take(self._ids_of(batch)[: last + 1])
+        self._meet(batch, last, told=True)
+        return batch.after(last + 1)
+
+    def _holding(self, held: Held, batch: Batch, numbers: NDArray[np.intp]) -> Held:
+        numbers = numbers[: WARM_UP - held.arrived]
+        classes = [self._classes_at(batch, int(i)) for i in numbers]
+        weights = np.ones(len(batch.rows)) if batch.weights is None else batch.weights
+        return held.and_then(
+            batch.rows.picked(numbers).stored(self._sparsely),
+            batch.targets[numbers],
+            weights[numbers],
+            self._ids_of(batch)[numbers],
+            np.array(classes, dtype=np.int64),
+        )
+
+    def _ids_of(self, batch: Batch) -> NDArray[np.int64]:
+        return self._next_id + np.arange(len(batch.rows)) if batch.ids is None else batch.ids
+
+    def _classes_at(self, batch: Batch, row: int) -> int:
+        """How many classes are known when a row of the batch comes; 0 where there are none."""
+        return 0
+
+    def _learned_afresh(
+        self, held: Held, classes: int, *, done: bool
+    ) -> tuple[Any, dict[str, Any]]:
+        """A core that learned the held examples with the gamma they give, and its settings."""
+        told = self._settings_with({})
+        gamma = self._core_settings["kernel"]["gamma"]
+        if len(held):
+            rows = held.rows()
+            gamma = Spread.of(rows, named=self._vocabulary is not None).gamma(self.gamma)
+        told["kernel"]["gamma"] = gamma
+        # Learning again may ask other labels than before: until gamma is settled, all are used.
+        asking = {**told, **{name: all_ for name, all_ in _ASK_ALL.items() if name in told}}
+        core = getattr(_core, self._core_name)(asking)
+        core.threads = threads(getattr(self, "n_jobs", None))
+        for start, stop in runs(held.classes) if len(held) else ():
+            self._grow(core, int(held.classes[start]))
+            part = slice(start, stop)
+            ids, y, w = held.ids[part], held.targets[part], held.weights[part]
+            rows.part(start, stop).learn(core, y, w, ids)
+        self._grow(core, classes)
+        if not done:
+            return core, asking
+        return (core if asking == told else revive(self._core_name, told, core.state())), told
+
+    def _grow(self, core: Any, classes: int) -> None:
+        """Let a core know how many classes there are."""
+
+    def _watch(self, more: Spread) -> None:
+        """Say once when the rows so far are far from those that settled gamma."""
+        assert self._spread is not None
+        self._spread = self._spread.and_then(more)
+        if self._far or self._held is not None or self._spread.rows < WARM_UP:
+            return
+        now = self._spread.gamma(self.gamma)
+        if not 1 / FAR < now / self.gamma_ < FAR:
+            self._far = True
+            warnings.warn(
+                f"gamma={self.gamma!r} was settled at {self.gamma_:.3g} by the first rows, but the "
+                f"rows so far would give {now:.3g}; scale the features, or set gamma to a number",
+                UserWarning,
+                stacklevel=4,
+            )
+
+    @property
+    def gamma_(self) -> float:
+        """The value of ``gamma`` in use."""
+        self._fitted_core("gamma_")
+        kernel = self._core_settings.get("kernel", {})
+        if kernel.get("name") not in kernels.WITH_GAMMA:
+            raise AttributeError(f"{type(self).__name__} has no gamma_: its kernel does not use it")
+        return float(kernel["gamma"])
 
     def _tally(self, rows: Rows, targets: NDArray[np.float64]) -> float:
         """How well the rows are predicted now, summed over them; for the progress bar."""
@@ -318,6 +459,8 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
             )
         wanted = np.unique(wanted.astype(np.int64))
         forget(wanted)
+        if self._held is not None:
+            self._held = self._held.without(wanted)
         return self
 
     def kkt_residual(self) -> float:
@@ -354,8 +497,9 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
 
     @property
     def nbytes_(self) -> int:
-        """Bytes held by the core."""
-        return int(self._fitted_core("nbytes_").nbytes)
+        """Bytes held by the core, and by examples that wait for gamma to be settled."""
+        held = 0 if self._held is None else self._held.nbytes
+        return int(self._fitted_core("nbytes_").nbytes) + held
 
     @property
     def support_(self) -> NDArray[np.int64]:
@@ -419,7 +563,8 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
 
     def _learns_at_once(self) -> bool:
         """Whether one example is one call of the core that checks all there is to check."""
-        return bool(self._core_settings.get("kernel", {}).get("name") != "chi2")
+        chi2 = self._core_settings.get("kernel", {}).get("name") == "chi2"
+        return self._held is None and not chi2
 
     # --- parameters ---------------------------------------------------------------------------
 
@@ -490,6 +635,7 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
             "next_id": self._next_id,
             "id_gap": self._id_gap,
             "begun": dict(self._begun) if self._changed() else None,
+            "held": None if self._held is None else self._held.to_facts(),
         }
 
     def _recall(self, facts: dict[str, Any]) -> None:
@@ -503,6 +649,11 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
         self._next_id, self._id_gap = int(facts["next_id"]), int(facts["id_gap"])
         self._begun = facts.get("begun") or self.get_params(deep=False)
         self._altered = facts.get("begun") is not None
+        if self._settles_gamma(self._core_settings):
+            self._spread = Spread()
+        if facts.get("held") is not None:
+            width, sparsely = self.n_features_in_, self._sparsely
+            self._held = Held.from_facts(facts["held"], width, sparsely=sparsely)
         self._open_short_way()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -38,6 +39,27 @@ class Rows(Protocol):
     def smallest(self) -> float:
         """The smallest stored value."""
 
+    def columns(self) -> int:
+        """How many features a row has."""
+
+    def columns_met(self) -> int:
+        """How many features occur in any of these rows."""
+
+    def moments(self, n: int) -> tuple[float, float]:
+        """Mean and variance of n values: the stored ones, and zeros."""
+
+    def kept(self) -> Rows:
+        """A copy in float64 that lives on after the call."""
+
+    def joined(self, others: Sequence[Rows]) -> Rows:
+        """These rows and all others after them; the last ones may be wider."""
+
+    def nbytes(self) -> int:
+        """Bytes of memory."""
+
+    def to_facts(self) -> dict[str, Any]:
+        """The rows as plain arrays."""
+
 
 @dataclass(frozen=True)
 class DenseRows:
@@ -69,6 +91,35 @@ class DenseRows:
 
     def smallest(self) -> float:
         return float(self.values.min())
+
+    def columns(self) -> int:
+        return int(self.values.shape[1])
+
+    def columns_met(self) -> int:
+        return self.columns()
+
+    def moments(self, n: int) -> tuple[float, float]:
+        values = np.asarray(self.values, dtype=np.float64)
+        return float(values.mean()), float(values.var())
+
+    def kept(self) -> DenseRows:
+        return DenseRows(self.values.astype(np.float64))
+
+    def joined(self, others: Sequence[Any]) -> DenseRows:
+        return DenseRows(np.vstack([self.values, *(rows.values for rows in others)]))
+
+    def nbytes(self) -> int:
+        return int(self.values.nbytes)
+
+    def to_facts(self) -> dict[str, Any]:
+        return {"values": self.values}
+
+    @staticmethod
+    def from_facts(facts: Mapping[str, Any], width: int) -> DenseRows:
+        values = np.ascontiguousarray(facts["values"], dtype=np.float64)
+        if values.ndim != 2 or values.shape[1] != width:
+            raise ValueError("its first examples have another width")
+        return DenseRows(values)
 
 
 @dataclass(frozen=True)
@@ -110,6 +161,48 @@ class SparseRows:
 
     def smallest(self) -> float:
         return float(self.matrix.data.min(initial=0.0))
+
+    def columns(self) -> int:
+        return self.width
+
+    def columns_met(self) -> int:
+        return len(np.unique(self.matrix.indices))
+
+    def moments(self, n: int) -> tuple[float, float]:
+        values = np.sort(np.asarray(self.matrix.data, dtype=np.float64))  # names have no order
+        mean = float(values.sum() / n)
+        squares = float(((values - mean) ** 2).sum()) + (n - len(values)) * mean**2
+        return mean, squares / n
+
+    def kept(self) -> SparseRows:
+        return SparseRows(self.matrix.astype(np.float64, copy=True), self.width)
+
+    def joined(self, others: Sequence[Any]) -> SparseRows:
+        every = [self, *others]
+        parts = [rows._parts() for rows in every]
+        starts = np.cumsum([0, *(len(data) for data, _, _ in parts)])
+        ends = [indptr[1:] + start for (_, _, indptr), start in zip(parts, starts, strict=False)]
+        data, indices = (np.concatenate([part[k] for part in parts]) for k in (0, 1))
+        width, n = max(rows.width for rows in every), sum(len(rows) for rows in every)
+        indptr = np.concatenate([[0], *ends])
+        return SparseRows(sp.csr_array((data, indices, indptr), shape=(n, width)), width)
+
+    def nbytes(self) -> int:
+        return int(self.matrix.data.nbytes + self.matrix.indices.nbytes + self.matrix.indptr.nbytes)
+
+    def to_facts(self) -> dict[str, Any]:
+        return dict(zip(("data", "indices", "indptr"), self._parts(), strict=True))
+
+    @staticmethod
+    def from_facts(facts: Mapping[str, Any], width: int) -> SparseRows:
+        data = np.asarray(facts["data"], dtype=np.float64)
+        indices = np.asarray(facts["indices"], dtype=np.int32)
+        indptr = np.asarray(facts["indptr"], dtype=np.int64)
+        matrix = sp.csr_array((data, indices, indptr), shape=(len(indptr) - 1, width))
+        matrix.check_format(full_check=True)
+        if not matrix.has_canonical_format:
+            raise ValueError("its first examples are not in order")
+        return SparseRows(matrix, width)
 
     def _parts(self) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[np.int64]]:
         m, used = self.matrix, self.matrix.indptr[-1]  # there may be room for more

@@ -25,6 +25,7 @@ from .streams import (
     stream_for,
     streaming,
     streaming_classifier,
+    with_gamma,
 )
 
 
@@ -39,7 +40,7 @@ def check_chunks_give_the_same_bits(estimator: Any) -> None:
 
 @promise(streaming)
 def check_fit_is_partial_fit(estimator: Any) -> None:
-    stream, model = stream_for(estimator), knowing_classes(estimator)
+    stream, model = stream_for(estimator), with_gamma(knowing_classes(estimator))
     by_fit = clone(model).fit(stream.X, stream.y)
     assert_same_bits(by_fit, learned(model, stream), "fit against partial_fit")
 

@@ -64,8 +64,11 @@ class IncrementalSVC(OnlineClassifier):
     kernel : {"rbf", "linear", "poly", "laplacian", "chi2"} or callable, default="rbf"
         A callable ``k(x, X)`` gives the values of one example against the rows of ``X``.
     gamma : {"scale", "auto"} or float, default="scale"
-        Width of rbf, poly, laplacian and chi2. Both words mean ``1 / n_features``, right for
-        standardised features; with dicts, the features of the first example are counted.
+        Of rbf, poly, laplacian and chi2; the words are scikit-learn's: ``1 / (n_features X.var())``
+        and ``1 / n_features``. ``fit`` takes them from its rows. A stream settles them on its first
+        256 examples, learned afresh after 1, 2, 4, ..., and keeps the value from then on; it warns
+        once if the rows so far would give one 10 times as large or small. Later scales that are
+        known beforehand are better said by a number.
     degree : int, default=3
         Of the polynomial kernel.
     coef0 : float, default=0.0
@@ -99,6 +102,7 @@ class IncrementalSVC(OnlineClassifier):
     n_support_ : number of support vectors of each class (one-vs-rest problem)
     intercept_ : array, the bias of each output; the middle of its interval where no support
         vector lies on the margin
+    gamma_ : float, the value of ``gamma`` in use, where the kernel has one
     n_seen_ : int, examples that arrived
     nbytes_ : int, memory of the model
 
@@ -191,7 +195,7 @@ class IncrementalSVC(OnlineClassifier):
         The solution, the examples held and the kernel values are those of a model that never saw
         them. What remains: how many examples arrived (``n_seen_``) and the highest id, which
         :meth:`forget_ids` removes; the class labels, the feature names, the weights of
-        ``class_weight="balanced"``, and ``gamma="scale"``, fixed by the number of features.
+        ``class_weight="balanced"``, and a ``gamma`` by word that they helped to settle.
 
         Parameters
         ----------
@@ -314,7 +318,10 @@ class IncrementalSVC(OnlineClassifier):
             raise ValueError("weights must be one number, or one for each of ids")
         if not np.isfinite(values).all() or (values < 0).any():
             raise ValueError("weights must be finite and >= 0")
-        move(names.astype(np.int64), np.broadcast_to(values, len(names)) * self._factors_of(names))
+        names, changed = names.astype(np.int64), values * self._factors_of(names)
+        move(names, changed)
+        if self._held is not None:
+            self._held = self._held.reweighted(names, changed)
         self._warn_if_capped()
         return self
 

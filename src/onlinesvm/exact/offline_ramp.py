@@ -26,8 +26,8 @@ class OfflineRampSVC(BatchClassifier):
     kernel : {"rbf", "linear", "poly", "laplacian", "chi2"} or callable, default="rbf"
         A callable ``k(x, X)`` gives the values of one example against the rows of ``X``.
     gamma : {"scale", "auto"} or float, default="scale"
-        Width of rbf, poly, laplacian and chi2. Both words mean ``1 / n_features``, right for
-        standardised features.
+        Of rbf, poly, laplacian and chi2; the words are scikit-learn's: ``1 / (n_features X.var())``
+        and ``1 / n_features``.
     degree : int, default=3
         Of the polynomial kernel.
     coef0 : float, default=0.0

@@ -87,8 +87,11 @@ class PokerSVC(PokerModel, OnlineClassifier):
     kernel : {"rbf", "linear", "poly", "laplacian", "chi2"} or callable, default="rbf"
         A callable ``k(x, X)`` gives the values of one example against the rows of ``X``.
     gamma : {"scale", "auto"} or float, default="scale"
-        Width of rbf, poly, laplacian and chi2. Both words mean ``1 / n_features``, right for
-        standardised features; with dicts, the features of the first example are counted.
+        Of rbf, poly, laplacian and chi2; the words are scikit-learn's: ``1 / (n_features X.var())``
+        and ``1 / n_features``. ``fit`` takes them from its rows. A stream settles them on its first
+        256 examples, learned afresh after 1, 2, 4, ..., and keeps the value from then on; it warns
+        once if the rows so far would give one 10 times as large or small. Later scales that are
+        known beforehand are better said by a number.
     degree : int, default=3
         Of the polynomial kernel.
     coef0 : float, default=0.0
@@ -133,6 +136,7 @@ class PokerSVC(PokerModel, OnlineClassifier):
         an example that comes to the margin, and so on; ``"end"`` of a run), ``id`` of the
         example, sizes of ``S`` (on the margin), ``E`` (at the bound) and ``O`` (at 0)
         afterwards, and the ``dual`` value
+    gamma_ : float, the value of ``gamma`` in use, where the kernel has one
     n_seen_ : int, examples that arrived
     nbytes_ : int, memory of the model
 
@@ -230,6 +234,7 @@ class PokerSVR(PokerModel, OnlineRegressor):
     support_, support_vectors_, dual_coef_ : as in scikit-learn, ``support_`` by id
     intercept_ : array of one number
     n_iter_, path_ : as in :class:`PokerSVC`
+    gamma_ : float, the value of ``gamma`` in use, where the kernel has one
     n_seen_ : int, examples that arrived
     nbytes_ : int, memory of the model
 
@@ -313,6 +318,7 @@ class PokerOneClassSVM(PokerModel, OnlineOutlierDetector):
     offset_ : float, the threshold rho: ``decision_function = score_samples - offset_``
     support_, support_vectors_, dual_coef_ : as in scikit-learn, ``support_`` by id
     n_iter_, path_ : as in :class:`PokerSVC`
+    gamma_ : float, the value of ``gamma`` in use, where the kernel has one
     n_seen_ : int, examples that arrived
     nbytes_ : int, memory of the model
 

@@ -33,8 +33,11 @@ class KernelPerceptron(WeightsOrExamples, OnlineClassifier):
     kernel : {"linear", "rbf", "poly", "laplacian", "chi2"} or callable, default="rbf"
         A callable ``k(x, X)`` gives the values of one example against the rows of ``X``.
     gamma : {"scale", "auto"} or float, default="scale"
-        Width of rbf, poly, laplacian and chi2. Both words mean ``1 / n_features``, right for
-        standardised features; with dicts, the features of the first example are counted.
+        Of rbf, poly, laplacian and chi2; the words are scikit-learn's: ``1 / (n_features X.var())``
+        and ``1 / n_features``. ``fit`` takes them from its rows. A stream settles them on its first
+        256 examples, learned afresh after 1, 2, 4, ..., and keeps the value from then on; it warns
+        once if the rows so far would give one 10 times as large or small. Later scales that are
+        known beforehand are better said by a number.
     degree : float, default=3
         Of the polynomial kernel.
     coef0 : float, default=0.0
@@ -61,6 +64,7 @@ class KernelPerceptron(WeightsOrExamples, OnlineClassifier):
     intercept_ : array, the bias of each output
     support_, support_vectors_, dual_coef_, n_support_ : the mistakes; with a kernel, or voted
         (``dual_coef_`` is then that of the newest hypothesis)
+    gamma_ : float, the value of ``gamma`` in use, where the kernel has one
     n_seen_ : int, examples that arrived
     nbytes_ : int, memory of the model
 
