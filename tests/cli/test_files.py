@@ -101,6 +101,7 @@ def test_archives(tmp_path):
         ("hole.csv", "1,2,0\n1,,0\n", "could not convert"),
         ("ragged.csv", "1,2,0\n1,2\n", "line 2 has 2 columns, the first 3"),
         ("more.csv", "1,2,0\n1,2,0,7\n", "line 2 has 4 columns, the first 3"),
+        ("quoted.csv", '1,2,"a,b"\n1,2,"a,b",7\n', "line 2 has 4 columns, the first 3"),
         ("mixed.csv", "?,2,0\n1,2,0\n", "--header or --no-header"),
         ("one.csv", "1\n2\n", "only one column"),
         ("noise.csv", bytes(range(128, 256)), "not a text table"),

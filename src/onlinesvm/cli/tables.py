@@ -81,11 +81,12 @@ class _Table:
 
     def _even_lines(self) -> Iterator[str]:
         """The lines; ``loadtxt`` would pass over cells beyond the columns it was asked for."""
-        between = len(self.first) - 1
         for number, line in enumerate(self._lines(), 1):
-            if '"' not in line and line.strip() and line.count(self.delimiter) != between:
-                found = line.count(self.delimiter) + 1
-                raise ValueError(f"line {number} has {found} columns, the first {between + 1}")
+            found = line.count(self.delimiter) + 1
+            if '"' in line:
+                found = len(next(csv.reader([line], delimiter=self.delimiter)))
+            if line.strip() and found != len(self.first):
+                raise ValueError(f"line {number} has {found} columns, the first {len(self.first)}")
             yield line
 
     def read(self, columns: list[int], dtype: type, *, skip: bool) -> NDArray[Any]:
