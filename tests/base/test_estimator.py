@@ -165,3 +165,29 @@ def test_float64_values_beyond_float32_are_refused() -> None:
     with pytest.raises(ValueError, match="too large"):
         model.learn_one(np.array([1e300]), 1)
     assert model.n_seen_ == 1
+
+
+@pytest.mark.parametrize("cls", [RampSVC, PassiveAggressiveClassifier])
+def test_records_take_the_short_way_of_a_model_with_named_columns(cls: Any) -> None:
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 3)), np.arange(40) % 2
+    options = {"classes": [0, 1]} | ({"gamma": 0.5} if cls is RampSVC else {})
+    model = cls(**options).partial_fit(pd.DataFrame(X[:20], columns=["a", "b", "c"]), y[:20])
+    plain = cls(**options).partial_fit(X[:20], y[:20])
+    for x, label in zip(X[20:], y[20:], strict=True):
+        record = {"c": x[2], "a": x[0], "b": x[1]}
+        assert model.decide_one(record) == plain.decide_one(x)
+        assert model.decide_one({"b": x[1]}) == plain.decide_one(np.array([0.0, x[1], 0.0]))
+        model.learn_one(record, label)
+        plain.learn_one(x, label)
+    assert np.array_equal(model._scores(model_rows(X)), plain._scores(X))
+    for bad in ({"d": 1.0}, {"a": "text"}, {"a": np.nan}):
+        for verb in (model.decide_one, lambda x: model.learn_one(x, 1)):
+            with pytest.raises(ValueError, match=r"'d'|text|NaN"):
+                verb(bad)
+    assert model.n_seen_ == 40
+
+
+def model_rows(X: Any) -> Any:
+    return [dict(zip("abc", x, strict=True)) for x in X.tolist()]

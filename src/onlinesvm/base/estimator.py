@@ -99,6 +99,7 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
     _altered: bool = False  # some were set since
     _sparsely: bool = False  # how the examples are kept: as the first one came
     _vocabulary: Vocabulary | None = None
+    _names: Mapping[Any, None] = {}  # those of the columns, in order; none for a vocabulary
     _next_id: int = 0
     _id_gap: int = 0  # numbers passed over because callers brought ids of their own
     _held: Held | None = None  # the first examples of a stream that settles gamma
@@ -170,7 +171,7 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
         name = self._stem + bits[word("dtype", self.dtype, bits)]
         core = getattr(_core, name)(settings)
         threads(getattr(self, "n_jobs", None))
-        for stale in ("feature_names_in_", "_vocabulary"):
+        for stale in ("feature_names_in_", "_names", "_vocabulary"):
             self.__dict__.pop(stale, None)
         self._next_id = self._id_gap = 0
         self._held, self._spread, self._far = None, spread, False
@@ -191,6 +192,7 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
             self._vocabulary.extend(columns.newcomers)
         elif columns.names is not None:
             self.feature_names_in_ = columns.names
+            self._names = dict.fromkeys(columns.names.tolist())
         self.n_features_in_ = columns.count
         self._short_width = -1 if self._sparsely else columns.count
 
@@ -221,8 +223,12 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
                 state["_next_id"] = this + 1
                 self._core.learn_one(x, target, 1.0, this)
                 return True
-            if type(x) is not dict or self._vocabulary is None:
+            if type(x) is not dict:
                 return False
+            if self._vocabulary is None:
+                return x.keys() <= self._names.keys() and self._learn_at_once(
+                    self._row_of(x), target
+                )
             columns = self._vocabulary.columns
             state["_next_id"] = this + 1
             self._core.learn_one_dict(x, columns, target, 1.0, this)
@@ -414,6 +420,10 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
         """What the core gives for each output, as the world is to see it."""
         return values
 
+    def _row_of(self, x: dict[Any, Any]) -> NDArray[np.float64]:
+        """A record as a row of a model whose columns have names; an absent name is 0."""
+        return np.array([x.get(name, 0.0) for name in self._names], dtype=np.float64)
+
     def _use_threads(self) -> None:
         """As many as ``n_jobs`` says, where a class has it; the results are the same bits."""
         if hasattr(self, "n_jobs"):
@@ -426,6 +436,8 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
                 return self._core.score_one(x)  # type: ignore[no-any-return]
             if type(x) is dict and self._vocabulary is not None:
                 return self._core.score_one_dict(x, self._vocabulary.columns)  # type: ignore[no-any-return]
+            if type(x) is dict and x.keys() <= self._names.keys():
+                return self._core.score_one(self._row_of(x))  # type: ignore[no-any-return]
         except (TypeError, ValueError):  # the long way converts it or says what is wrong
             pass
         rows, _ = self._read_rows(one_row(x), fresh=False, learning=False)
@@ -642,6 +654,7 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
         self.n_features_in_ = int(facts["n_features_in"])
         if facts["feature_names"] is not None:
             self.feature_names_in_ = facts["feature_names"]
+            self._names = dict.fromkeys(self.feature_names_in_.tolist())
         if facts["vocabulary"] is not None:
             self._vocabulary = Vocabulary(facts["vocabulary"])
         self._sparsely = bool(facts["sparsely"])
