@@ -16,9 +16,11 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
+#include <thread>
 #include <utility>
 
 #include "arrays.hpp"
@@ -27,6 +29,7 @@
 #include "onlinesvm/base/path.hpp"
 #include "onlinesvm/base/support.hpp"
 #include "onlinesvm/base/threads.hpp"
+#include "onlinesvm/base/undo.hpp"
 #include "params.hpp"
 #include "signals.hpp"
 #include "state.hpp"
@@ -115,8 +118,15 @@ class Shared {
     auto write(Verb&& verb) {
         nb::gil_scoped_release nogil;
         const Signals signals;
-        const std::unique_lock lock(mutex);
-        return verb(*algo);
+        Change change(*this);
+        if constexpr (std::is_void_v<decltype(verb(*algo))>) {
+            verb(*algo);
+            change.stands();
+        } else {
+            auto result = verb(*algo);
+            change.stands();
+            return result;
+        }
     }
     template <class Verb>
     auto read(Verb&& verb) const {
@@ -124,6 +134,23 @@ class Shared {
         const Signals signals;
         const std::shared_lock lock(mutex);
         return verb(std::as_const(*algo));
+    }
+
+    // ---- all or nothing, over several calls ----
+
+    // From here on all changes are taken back together, should one fail or rollback() ask for it.
+    // Other threads that want to change the model wait for commit() or rollback().
+    void begin() {
+        const auto lock = writing();
+        mark();
+        together = true;
+        writer = std::this_thread::get_id();
+    }
+    void commit() {
+        end([&] { before.commit(*algo); });
+    }
+    void rollback() {
+        end([&] { take_back(); });
     }
 
     Dict state() const {
@@ -148,6 +175,7 @@ class Shared {
         const auto lock = writing();
         algo.swap(fresh);
         width = saved_width;
+        together = false;
     }
 
     void merge(const Shared& other, std::int64_t shift) {
@@ -155,9 +183,10 @@ class Shared {
             other.read([&](const Algo& algo) { return std::pair(algo, other.width); });
         nb::gil_scoped_release nogil;
         const Signals signals;
-        const std::unique_lock lock(mutex);
+        Change change(*this);
         algo->merge(theirs, shift);
         width = std::max(width, columns);
+        change.stands();
     }
 
     std::atomic<std::size_t> threads{1};  // that a call may use; the results are the same bits
@@ -174,16 +203,89 @@ class Shared {
     std::size_t width = 0;  // features so far; 0: none seen
     mutable FairMutex mutex;
 
+    Before<Algo> before;
+    std::size_t width_before = 0;
+    bool together = false;   // between begin() and commit() or rollback()
+    std::thread::id writer;  // who has changed something and is not done; nobody else may
+    mutable std::condition_variable_any done;
+
     template <class Lock>
     Lock lock_politely() const {
         Lock lock(mutex, std::try_to_lock);
         if (!lock) {
-            nb::gil_scoped_release nogil;
+            const LetGo nogil;
             lock.lock();
         }
         return lock;
     }
-    auto writing() const { return lock_politely<std::unique_lock<FairMutex>>(); }
+    struct LetGo {  // of the GIL, where it is held
+        PyThreadState* state = PyGILState_Check() ? PyEval_SaveThread() : nullptr;
+        ~LetGo() {
+            if (state) PyEval_RestoreThread(state);
+        }
+    };
+    auto writing() const {
+        auto lock = lock_politely<std::unique_lock<FairMutex>>();
+        if (!mine()) {
+            const LetGo nogil;
+            done.wait(lock, [&] { return mine(); });
+        }
+        return lock;
+    }
+    bool mine() const {
+        return writer == std::thread::id() || writer == std::this_thread::get_id();
+    }
+
+    void mark() {
+        before.mark(*algo);
+        width_before = width;
+    }
+    void take_back() noexcept {
+        before.revert(*algo);
+        width = width_before;
+        together = false;
+    }
+    template <class How>
+    void end(How&& how) {
+        const auto lock = writing();
+        if (!together) return;
+        how();
+        together = false;
+        writer = {};
+        done.notify_all();
+    }
+
+    // One call that changes the model. Unless it stands in the end, the model is what it was before
+    // the call or, after begin(), before that.
+    class Change {
+      public:
+        explicit Change(Shared& shared) : shared(shared), lock(shared.writing()) {
+            if (!shared.together) shared.mark();
+        }
+        Change(const Change&) = delete;
+        Change& operator=(const Change&) = delete;
+        ~Change() {
+            if (!stood) shared.take_back();
+            if (shared.together || shared.writer == std::thread::id()) return;
+            shared.writer = {};
+            shared.done.notify_all();
+        }
+        void stands() noexcept {
+            stood = true;
+            if (!shared.together) shared.before.commit(*shared.algo);
+        }
+        // Lets readers in.
+        void pause() {
+            shared.writer = std::this_thread::get_id();
+            lock.unlock();
+            lock.lock();
+        }
+
+      private:
+        Shared& shared;
+        std::unique_lock<FairMutex> lock;
+        bool stood = false;
+    };
     auto reading() const { return lock_politely<std::shared_lock<FairMutex>>(); }
 
     // What was announced is forgotten with the block, even where learning it failed.
@@ -194,6 +296,9 @@ class Shared {
         }
         ~LookAhead() {
             if constexpr (requires { algo.expect({}); }) algo.expect({});
+        }
+        void turn(std::size_t i) const {
+            if constexpr (requires { algo.turn(i); }) algo.turn(i);
         }
     };
 
@@ -212,9 +317,17 @@ class Shared {
 
     void learn(Row<T> x, double y, double w, std::int64_t id) {
         const Signals signals;
-        const auto lock = writing();
+        if constexpr (requires { algo->steps_whole(); })
+            if (const auto lock = writing(); !together && algo->steps_whole()) {
+                demand_fit(x);
+                algo->learn(x, y, w, id);  // it fails before it changes anything, or not at all
+                width = std::max(width, x.width);
+                return;
+            }
+        Change change(*this);
         settle(x);
         algo->learn(x, y, w, id);
+        change.stands();
     }
 
     template <class Rows>
@@ -230,21 +343,25 @@ class Shared {
         nb::gil_scoped_release nogil;
         const Signals signals;
         if constexpr (requires { algo->learn_chunk(rows.block(0, n), {}, {}, {}); }) {
-            const std::unique_lock lock(mutex);
             const auto chunk = rows.block(0, n);
+            Change change(*this);
             if (n > 0) settle(chunk.front());
             algo->learn_chunk(chunk, {targets, n}, {weights, n}, {names, n});
-            return;
+            return change.stands();
         }
+        Change change(*this);
         for (std::size_t begin = 0; begin < n; begin += learn_block) {
             const auto block = rows.block(begin, std::min(learn_block, n - begin));
             poll(block.size() * block.front().width);
-            const std::unique_lock lock(mutex);
+            if (begin > 0) change.pause();
             settle(block.front());
             const LookAhead ahead(*algo, block);
-            for (std::size_t i = 0; i < block.size(); ++i)
+            for (std::size_t i = 0; i < block.size(); ++i) {
+                ahead.turn(i);
                 algo->learn(block[i], targets[begin + i], weights[begin + i], names[begin + i]);
+            }
         }
+        change.stands();
     }
 
     // All rows of one call are scored by one and the same state of the model.
@@ -421,6 +538,10 @@ void bind_as(nb::module_& m, const std::string& name) {
         .def("score_one", &Model::score_one, "x"_a)
         .def("score_one_sparse", &Model::score_one_sparse, "values"_a, "indices"_a, "width"_a)
         .def("score_one_dict", &Model::score_one_dict, "x"_a, "vocabulary"_a)
+        .def("begin", &Model::begin,
+             "From here on all changes stand or fall together: commit or rollback ends it.")
+        .def("commit", &Model::commit)
+        .def("rollback", &Model::rollback)
         .def("state", &Model::state)
         .def("load", &Model::load, "state"_a)
         .def(

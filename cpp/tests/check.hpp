@@ -140,6 +140,12 @@ class Memory {
         return array(name, type).front();
     }
     bool operator==(const Memory&) const = default;
+    // The first name under which another memory holds something else.
+    std::string unlike(const Memory& other) const {
+        for (const auto& [name, values] : entries)
+            if (!other.entries.contains(name) || other.entries.at(name) != values) return name;
+        return entries.size() == other.entries.size() ? "" : "a name that is not here";
+    }
 
   private:
     std::map<std::string,
@@ -165,12 +171,16 @@ void restore(Object& object, Memory& memory) {
 template <class Algo, class T>
 void learn(Algo& algo, const Stream<T>& stream, std::size_t first, std::size_t last,
            std::size_t ahead) {
+    const auto announce = [&](std::size_t i, std::size_t n) {
+        if constexpr (requires { algo.expect({}); }) algo.expect(stream.block(i, n));
+    };
     for (std::size_t i = first; i < last; ++i) {
-        if (ahead > 0 && (i - first) % ahead == 0)
-            algo.expect(stream.block(i, std::min(ahead, last - i)));
+        if (ahead > 0 && (i - first) % ahead == 0) announce(i, std::min(ahead, last - i));
+        if constexpr (requires { algo.turn(i); })
+            if (ahead > 0) algo.turn((i - first) % ahead);
         algo.learn(stream[i], stream.label(i), 1.0, std::int64_t(i));
     }
-    if (ahead > 0) algo.expect({});
+    if (ahead > 0) announce(last, 0);
 }
 
 template <class Algo, class T>

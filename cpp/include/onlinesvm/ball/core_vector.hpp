@@ -124,6 +124,8 @@ class CoreVector : public OneVsRest<T, CoreBall<T>> {
         return worst;
     }
 
+    auto undoable() { return std::tie(random_, passes_); }
+
     template <class A>
     void state(A& a) {
         Base::state(a);

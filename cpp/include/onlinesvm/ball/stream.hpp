@@ -34,8 +34,9 @@ namespace onlinesvm {
 template <class Model>
 struct Centres {
     Model f;
-    std::vector<double> scale;
+    PlainLedger<double> scale;
 
+    auto undoable() { return std::tie(f, scale); }
     void grow(std::size_t n) {
         f.grow(n);
         scale.resize(n, 1.0);
@@ -135,6 +136,9 @@ class StreamSVM {
     void expect(std::span<const Row<T>> coming) {
         if (auto* c = std::get_if<Centres<KernelModel<T>>>(&model)) c->f.expect(coming);
     }
+    void turn(std::size_t i) {
+        if (auto* c = std::get_if<Centres<KernelModel<T>>>(&model)) c->f.turn(i);
+    }
 
     // Lets the waiting examples in, as if lookahead of them had come.
     void flush() {
@@ -222,6 +226,8 @@ class StreamSVM {
         return out;
     }
 
+    auto undoable() { return std::tie(model, clusters, waiting, arrivals, kept); }
+
     template <class A>
     void state(A& a) {
         std::visit([&](auto& c) { a("centres", c); }, model);
@@ -267,9 +273,9 @@ class StreamSVM {
     Params params;
     Hypothesis model;                              // outputs x balls centres
     std::vector<Cluster> clusters;                 // one per output
-    std::vector<std::vector<Waiting<T>>> waiting;  // one list per output
+    std::vector<PlainLedger<Waiting<T>>> waiting;  // one list per output
     std::int64_t arrivals = 0;
-    std::vector<std::int64_t> kept;       // when each stored example arrived; kernels only
+    PlainLedger<std::int64_t> kept;       // when each stored example arrived; kernels only
     std::vector<double> products, inner;  // of the example at hand
     std::vector<Change> changes;
 
@@ -371,7 +377,7 @@ class StreamSVM {
     // The second half of algorithm 2: the exact ball around the ball and the waiting points.
     template <class Model>
     void flush(Centres<Model>& c, std::size_t o) {
-        const std::vector<Waiting<T>> points = std::move(waiting[o]);
+        const std::vector<Waiting<T>> points = waiting[o];
         waiting[o].clear();
         if (points.empty()) return;
         const std::vector<double> dots = inner_products(points);

@@ -27,14 +27,14 @@ class KernelModel {
 
     // New outputs start at zero.
     void grow(std::size_t outputs) {
-        s.resize(std::max(outputs, s.size()), std::vector<double>(store.size()));
+        s.resize(std::max(outputs, s.size()), PlainLedger<double>(store.size()));
     }
 
     // Kernel rows of the next examples, all in one trip through the store.
     void expect(std::span<const Row<T>> xs) {
-        coming.assign(xs.begin(), xs.end());
-        next = 0;
-        if (store.size() == 0 || !alike(xs)) return coming.clear();
+        coming = 0;
+        turn_ = kNobody;
+        if (xs.empty() || store.size() == 0 || !alike(xs)) return;
         expected.resize(std::max(expected.size(), xs.size()));
         std::vector<T*> out;
         for (std::size_t i = 0; i < xs.size(); ++i) {
@@ -43,14 +43,16 @@ class KernelModel {
         }
         known = store.size();
         store.rows(xs, 0, known, out.data());
+        coming = xs.size();
     }
+    // The next to be read is the i-th of those expected. Each is the next one once.
+    void turn(std::size_t i) { turn_ = i; }
 
     // The scores of the example about to be learned.
     void read(Row<T> x, double* out) {
         const Row<T> query = as_stored(x, scratch);
-        const T* row = next < coming.size() && coming[next].values == x.values
-                           ? complete(query, expected[next++])
-                           : fresh(query);
+        const std::size_t i = std::exchange(turn_, kNobody);
+        const T* row = i < coming ? complete(query, expected[i]) : fresh(query);
         for (std::size_t r = 0; r < outputs(); ++r)
             out[r] = isa::table<T>().dot(row, s[r].data(), store.size());
     }
@@ -94,7 +96,7 @@ class KernelModel {
             row[slot] = row[last];
             row.pop_back();
         }
-        coming.clear();  // the rows announced are of the slots as they were
+        coming = 0;  // the rows announced are of the slots as they were
     }
 
     // The scores of x as they grew: visit(i, f) after each stored example, in slot order.
@@ -181,6 +183,11 @@ class KernelModel {
         return bytes;
     }
 
+    auto undoable() { return std::tie(store, ids, s); }
+    void mark() noexcept {}
+    void commit() noexcept {}
+    void revert() noexcept { coming = 0; }
+
     template <class A>
     void state(A& a) {
         std::size_t rows = outputs();
@@ -202,13 +209,14 @@ class KernelModel {
     }
 
   private:
+    static constexpr std::size_t kNobody = std::size_t(-1);
+
     Store<T> store;
-    std::vector<std::int64_t> ids;
-    std::vector<std::vector<double>> s;  // outputs x examples
-    // Look-ahead: the announced examples, their kernel rows over the first `known` slots.
-    std::vector<Row<T>> coming;
+    PlainLedger<std::int64_t> ids;
+    std::vector<PlainLedger<double>> s;  // outputs x examples
+    // Look-ahead: the kernel rows of the examples announced over the first `known` slots.
     std::vector<Aligned<T>> expected;
-    std::size_t next = 0, known = 0;
+    std::size_t coming = 0, turn_ = kNobody, known = 0;
     Aligned<T> row;
     typename Store<T>::Scratch scratch;
 

@@ -38,6 +38,7 @@ class Hypothesis {
         : model(LinearModel<T>(kernel.offset)), parts(predictor == Predictor::average ? 2 : 1) {
         if (kernel.shape != Shape::linear || keep == Keep::examples) model = KernelModel<T>(kernel);
         std::visit([&](auto& m) { m.grow(parts); }, model);
+        steps.reserve(2 * parts);
     }
 
     std::size_t outputs() const {
@@ -49,6 +50,7 @@ class Hypothesis {
     void grow(std::size_t classes) {
         if (classes < 3 || classes <= outputs()) return;
         const bool was_binary = outputs() == 1;
+        steps.reserve(classes * parts);  // so that a step in weights cannot fail
         std::visit(
             [&](auto& m) {
                 m.grow(classes * parts);
@@ -60,6 +62,13 @@ class Hypothesis {
 
     void expect(std::span<const Row<T>> coming) {
         if (auto* m = std::get_if<KernelModel<T>>(&model)) m->expect(coming);
+    }
+
+    // By weights alone: adding an example takes no memory that it could lack.
+    bool linear() const { return std::holds_alternative<LinearModel<T>>(model); }
+
+    void turn(std::size_t i) {
+        if (auto* m = std::get_if<KernelModel<T>>(&model)) m->turn(i);
     }
 
     // The newest function at the example about to be learned.
@@ -163,6 +172,8 @@ class Hypothesis {
     std::size_t nbytes() const {
         return sizeof(*this) + std::visit([](const auto& m) { return m.nbytes(); }, model);
     }
+
+    auto undoable() { return std::tie(model, a, b, rounds); }
 
     template <class A>
     void state(A& archive) {

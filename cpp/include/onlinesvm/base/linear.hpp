@@ -14,6 +14,7 @@
 #include "onlinesvm/base/isa.hpp"
 #include "onlinesvm/base/row.hpp"
 #include "onlinesvm/base/support.hpp"
+#include "onlinesvm/base/undo.hpp"
 
 namespace onlinesvm {
 
@@ -130,6 +131,8 @@ class LinearModel {
         return out;
     }
 
+    auto undoable() { return std::tie(w, bias, stride, columns); }
+
     template <class A>
     void state(A& a) {
         a("w", w);
@@ -144,8 +147,8 @@ class LinearModel {
 
   private:
     double offset = 0.0;
-    std::vector<double> w;     // outputs x stride, zero beyond `columns`
-    std::vector<double> bias;  // outputs
+    PlainLedger<double> w;     // outputs x stride, zero beyond `columns`
+    PlainLedger<double> bias;  // outputs
     std::size_t stride = 0, columns = 0;
 
     static double product(Row<T> x, std::size_t n, const double* weights) {

@@ -49,6 +49,27 @@ class OneVsRest {
     }
 
     void use_threads(std::size_t n) { rows_->use_threads(n); }
+    // The next example is the i-th of those that expect() was told of.
+    void turn(std::size_t i) { rows_->turn(i); }
+
+    void mark() {
+        was_.resize(machines_.size());
+        for (std::size_t c = 0; c < was_.size(); ++c) was_[c].mark(*machines_[c]);
+        notes_->cost.mark(), notes_->label.mark();
+        rows_->mark();
+    }
+    void commit() noexcept {
+        for (std::size_t c = 0; c < was_.size(); ++c) was_[c].commit(*machines_[now(c)]);
+        notes_->cost.commit(), notes_->label.commit();
+        rows_->commit();
+    }
+    void revert() noexcept {
+        if (now(0) != 0) machines_[0].swap(machines_[now(0)]);
+        machines_.resize(was_.size());
+        for (std::size_t c = 0; c < was_.size(); ++c) was_[c].revert(*machines_[c]);
+        notes_->cost.revert(), notes_->label.revert();
+        rows_->revert();
+    }
 
     void score(Row<T> x, double* out) const { score_many(std::span(&x, 1), out); }
     void score_many(std::span<const Row<T>> xs, double* out) const {
@@ -113,8 +134,8 @@ class OneVsRest {
 
   protected:
     struct Notes final : Follower {  // what is known of an example besides x
-        std::vector<double> cost;    // C_i
-        std::vector<std::int32_t> label;
+        PlainLedger<double> cost;    // C_i
+        PlainLedger<std::int32_t> label;
         void slot_pushed() override { cost.push_back(0), label.push_back(0); }
         void slots_swapped(Slot a, Slot b) override {
             std::swap(cost[a], cost[b]), std::swap(label[a], label[b]);
@@ -146,6 +167,10 @@ class OneVsRest {
             machines_.insert(machines_.begin(), std::move(first));
         }
         while (machines_.size() < classes) begin(add_machine());
+    }
+    // Where the machine is now that was the c-th at the mark.
+    std::size_t now(std::size_t c) const {
+        return was_.size() == 1 && machines_.size() > 1 ? 1 : c;
     }
 
     // Those without a coefficient leave f, once there are many.
@@ -190,6 +215,7 @@ class OneVsRest {
     std::unique_ptr<Rows<T>> rows_;  // on the heap: its followers keep its address
     std::unique_ptr<Notes> notes_;
     std::vector<std::unique_ptr<Machine>> machines_;
+    std::vector<Before<Machine>> was_;
     typename Machine::Terms terms_;  // what a machine is told when it is made
 };
 

@@ -21,6 +21,7 @@
 
 #include "onlinesvm/base/store.hpp"
 #include "onlinesvm/base/threads.hpp"
+#include "onlinesvm/base/undo.hpp"
 
 namespace onlinesvm {
 
@@ -48,12 +49,13 @@ class KernelRow {
         const std::size_t need = round_up(slots, isa::lanes<T>);
         if (need <= capacity_) return 0;
         const std::size_t old = capacity_;
-        capacity_ = std::max(need, round_up(old + old / 4 + 64, isa::lanes<T>));
+        const std::size_t wider = std::max(need, round_up(old + old / 4 + 64, isa::lanes<T>));
         std::unique_ptr<T[], Free> grown(
-            static_cast<T*>(::operator new(capacity_ * sizeof(T), std::align_val_t(64))));
+            static_cast<T*>(::operator new(wider * sizeof(T), std::align_val_t(64))));
         std::copy_n(values_.get(), old ? known : 0, grown.get());
         values_ = std::move(grown);
-        return (capacity_ - old) * sizeof(T);
+        capacity_ = wider;
+        return (wider - old) * sizeof(T);
     }
 
     std::size_t known = 0;
@@ -71,7 +73,9 @@ template <class T>
 class Rows {
   public:
     Rows(Kernel kernel, std::size_t cache_bytes)
-        : store_(kernel), coming_(kernel), budget_(cache_bytes) {}
+        : store_(kernel), coming_(kernel), budget_(cache_bytes) {
+        spare_.reserve(kSpare);  // giving a row back must not need memory
+    }
 
     std::size_t size() const { return store_.size(); }
     std::size_t resting() const { return resting_; }
@@ -94,7 +98,7 @@ class Rows {
         if (it == slot_of_.end())
             throw std::invalid_argument("ids: no example with id " + std::to_string(id) +
                                         " is held");
-        return it->second;
+        return it->second.slot;
     }
 
     void follow(Follower* f) { followers_.push_back(f); }
@@ -114,34 +118,36 @@ class Rows {
             coming_.push(x);
             expected_.push_back(blank());
             expected_.back().reserve(upto);
-            expected_.back().known = upto;
             out.push_back(expected_.back().data());
         }
         const bool worth_it = double(xs.size()) * double(upto) * double(store_.width()) > kShared;
         share_out(worth_it ? threads_ : 1, upto, isa::lanes<T> * 4,
                   [&](Slot first, Slot last) { store_.rows(xs, first, last, out.data()); });
+        for (KernelRow<T>& row : expected_) row.known = upto;
     }
+    // The next to be learned is the i-th of those expected. Each is the next one once.
+    void turn(std::size_t i) { turn_ = i; }
     void use_threads(std::size_t n) { threads_ = n; }
     void forget_expected() {
         while (coming_.size() > 0) coming_.pop();
-        while (next_expected_ < expected_.size()) recycle(std::move(expected_[next_expected_++]));
+        for (KernelRow<T>& row : expected_)
+            if (!row.empty()) recycle(std::move(row));
         expected_.clear();
-        next_expected_ = 0;
+        turn_ = kNobody;
     }
     // A row nobody needs: its memory serves the next one.
     void recycle(KernelRow<T> row) {
         movers_ *= kMemory;
-        if (spare_.size() < 32) spare_.push_back(std::move(row));
+        if (spare_.size() < kSpare) spare_.push_back(std::move(row));
     }
 
     // The kernel row of an example about to be learned, valid over the active slots.
     KernelRow<T> arriving(Row<T> x) {
-        if (next_expected_ < expected_.size()) {
-            KernelRow<T> row = std::move(expected_[next_expected_++]);
-            complete(row, x, active_);
-            return row;
-        }
-        return row_of(x);
+        const std::size_t i = std::exchange(turn_, kNobody);
+        if (i >= expected_.size()) return row_of(x);
+        KernelRow<T> row = std::exchange(expected_[i], {});
+        complete(row, x, active_);
+        return row;
     }
     // The kernel row of any example, valid over the active slots.
     KernelRow<T> row_of(Row<T> x) {
@@ -155,14 +161,14 @@ class Rows {
         if (slot_of_.contains(id))
             throw std::invalid_argument("ids: " + std::to_string(id) +
                                         " is held already; ids must be new");
-        const double k = store_.self(x);  // first: a user's kernel may fail
+        const double k = store_.self(x);
+        const Slot j = size();
         store_.push(x);
-        const Slot j = size() - 1;
         k_.push_back(k);
         k_inv_.push_back(k > 0 ? 1 / k
                                : 1e300);  // k = 0: nothing curves, so a step goes to its bound
         ids_.push_back(id);
-        slot_of_[id] = j;
+        slot_of_[id] = {j, age_};
         cache_.emplace_back();
         for (Follower* f : followers_) f->slot_pushed();
         return j;
@@ -173,7 +179,7 @@ class Rows {
         swap(j, size() - 1);
         drop_row(size() - 1);
         for (Follower* f : followers_) f->slot_popped();
-        slot_of_.erase(ids_.back());
+        forget_id(std::as_const(ids_).back());
         ids_.pop_back();
         k_.pop_back();
         k_inv_.pop_back();
@@ -214,6 +220,38 @@ class Rows {
         swap(j, --active_);
         drop_row(active_);
         return active_;
+    }
+
+    // ---- taking back: the examples with their order, and no kernel row that was in the making ----
+
+    void mark() noexcept {
+        commit();
+        was_ = {resting_, active_};
+        ++age_;
+        for (auto* v : {&k_, &k_inv_}) v->mark();
+        ids_.mark();
+        store_.mark();
+    }
+    void commit() noexcept {
+        for (auto* v : {&k_, &k_inv_}) v->commit();
+        ids_.commit();
+        store_.commit();
+        gone_.clear();
+    }
+    void revert() noexcept {
+        forget_expected();
+        deferring_ = false;
+        deferred_.clear();
+        for (Slot j = 0; j < cache_.size(); ++j) drop_row(j);
+        for (auto* v : {&k_, &k_inv_}) v->revert();
+        ids_.revert();
+        store_.revert();
+        std::erase_if(slot_of_, [&](const auto& held) { return held.second.born == age_; });
+        for (auto& node : gone_) slot_of_.insert(std::move(node));
+        for (Slot j = 0; j < size(); ++j) slot_of_.find(std::as_const(ids_)[j])->second.slot = j;
+        cache_.resize(size());
+        std::tie(resting_, active_) = was_;
+        gone_.clear();
     }
 
     // Many moves between runs at once: the cached rows follow when all are made, each visited once.
@@ -271,9 +309,9 @@ class Rows {
                 reserve(r, upto);
                 xs[i] = store_.get(late[i], several_[i]);
                 targets[i] = r.data();
-                r.known = upto;
             }
             store_.rows(std::span<const Row<T>>(xs.data(), n_late), from, upto, targets.data());
+            for (std::size_t i = 0; i < n_late; ++i) cache_[late[i]].known = upto;
         }
         for (std::size_t i = 0; i < slots.size(); ++i) out[i] = row(slots[i], upto);
     }
@@ -320,7 +358,7 @@ class Rows {
                 const double k = store_.self(store_.get(j, scratch_));
                 k_.push_back(k);
                 k_inv_.push_back(k > 0 ? 1 / k : 1e300);
-                if (!slot_of_.emplace(ids_[j], j).second)
+                if (!slot_of_.emplace(ids_[j], Place{j, age_}).second)
                     throw std::invalid_argument("state: an id occurs twice");
             }
         }
@@ -331,6 +369,20 @@ class Rows {
     static constexpr std::size_t kWide = 32;    // features that cost more than a look elsewhere
     static constexpr double kShared = 4e6;      // products that pay for starting a thread
     static constexpr std::size_t kPinned = 16;  // rows in use at one time are never evicted
+    static constexpr std::size_t kSpare = 32;   // rows kept for the next ones
+    static constexpr std::size_t kNobody = std::size_t(-1);
+    struct Place {
+        Slot slot;
+        std::uint64_t born;  // between which marks
+    };
+
+    void forget_id(std::int64_t id) {
+        if (slot_of_.find(id)->second.born != age_) {
+            gone_.emplace_back();  // first: it needs memory
+            gone_.back() = slot_of_.extract(id);
+        }
+        slot_of_.erase(id);
+    }
 
     // Rows grow with the store: room for the whole of it, and some, saves most of the moves.
     void reserve(KernelRow<T>& r, std::size_t upto) {
@@ -349,7 +401,7 @@ class Rows {
         if (store_.width() < kWide) return;
         KernelRow<T>& r = cache_[j];
         for (Slot i = r.known; i < upto && (i == j || cache_[i].known > j); ++i, ++r.known)
-            r.data()[i] = i == j ? T(k_[j]) : cache_[i].data()[j];
+            r.data()[i] = i == j ? T(diagonal()[j]) : cache_[i].data()[j];
     }
 
     void swap(Slot a, Slot b) {
@@ -364,8 +416,7 @@ class Rows {
         std::swap(k_[a], k_[b]);
         std::swap(k_inv_[a], k_inv_[b]);
         std::swap(ids_[a], ids_[b]);
-        slot_of_[ids_[a]] = a;
-        slot_of_[ids_[b]] = b;
+        for (Slot j : {a, b}) slot_of_.find(std::as_const(ids_)[j])->second.slot = j;
         for (Follower* f : followers_) f->slots_swapped(a, b);
     }
     void exchange_values(Slot a, Slot b) {
@@ -380,7 +431,7 @@ class Rows {
                     bytes_ += r.reserve(a + 1);
                     ++r.known;
                 }
-                r.data()[a] = i == b ? T(k_[b]) : row_b.data()[i];
+                r.data()[a] = i == b ? T(diagonal()[b]) : row_b.data()[i];
             } else {
                 r.known = a;
             }
@@ -396,8 +447,9 @@ class Rows {
     // away.
     void exchange_expected(Slot a, Slot b) {
         bool asked = false;
-        for (std::size_t e = next_expected_; e < expected_.size(); ++e) {
+        for (std::size_t e = 0; e < expected_.size(); ++e) {
             KernelRow<T>& r = expected_[e];
+            if (r.empty()) continue;  // learned
             if (b < r.known) {
                 std::swap(r.data()[a], r.data()[b]);
                 continue;
@@ -445,12 +497,15 @@ class Rows {
     Store<T> store_;
     Store<T> coming_;  // examples announced by expect()
     std::vector<KernelRow<T>> expected_;
-    std::size_t next_expected_ = 0;
+    std::size_t turn_ = kNobody;
     std::vector<KernelRow<T>> spare_;
     double movers_ = 0;  // recent share of examples that moved something
-    std::vector<double> k_, k_inv_;
-    std::vector<std::int64_t> ids_;
-    std::unordered_map<std::int64_t, Slot> slot_of_;
+    PlainLedger<double> k_, k_inv_;
+    PlainLedger<std::int64_t> ids_;
+    std::unordered_map<std::int64_t, Place> slot_of_;
+    std::uint64_t age_ = 0;  // marks so far
+    std::vector<typename decltype(slot_of_)::node_type> gone_;
+    std::pair<std::size_t, std::size_t> was_;  // resting, active
     std::vector<KernelRow<T>> cache_;
     std::vector<Follower*> followers_;
     std::size_t resting_ = 0, active_ = 0, budget_, bytes_ = 0;

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <variant>
@@ -132,18 +133,25 @@ class SparseStore {
     std::size_t size() const { return rows_.size(); }
     std::size_t width() const { return width_; }
 
-    void push(Row<T> x) {
-        width_ = std::max(width_, x.width);
-        if (lists_.size() < width_) lists_.resize(width_);
-        Example e;
-        e.entries.reserve(x.size);
+    struct Entry {
+        std::int32_t feature;
+        std::uint32_t place;  // in the feature's list
+    };
+
+    // `entries` is memory for as many: with it, and where as much was stored before, nothing fails.
+    void push(Row<T> x, std::vector<Entry> entries = {}) {
+        if (lists_.size() < x.width) lists_.resize(x.width);
+        entries.clear();
+        entries.reserve(x.size);
+        make_room(rows_);
+        for (std::size_t i = 0; i < x.size; ++i) make_room(lists_[x.indices[i]]);
         for (std::size_t i = 0; i < x.size; ++i) {
             auto& list = lists_[x.indices[i]];
-            e.entries.push_back({x.indices[i], std::uint32_t(list.size())});
+            entries.push_back({x.indices[i], std::uint32_t(list.size())});
             list.push_back({std::uint32_t(rows_.size()), std::uint32_t(i), x.values[i]});
         }
-        e.sums = Sums::of(x);
-        rows_.push_back(std::move(e));
+        rows_.push_back({std::move(entries), Sums::of(x)});
+        width_ = std::max(width_, x.width);
     }
     void pop() {
         for (const Entry& e : rows_.back().entries) {
@@ -214,11 +222,9 @@ class SparseStore {
         isa::table<T>().finish(shape, out + first, last - first);
     }
 
+    void set_width(std::size_t width) { width_ = width; }
+
   private:
-    struct Entry {
-        std::int32_t feature;
-        std::uint32_t place;  // in the feature's list
-    };
     struct Posting {
         std::uint32_t slot, entry;
         T value;
@@ -238,6 +244,10 @@ class SparseStore {
         std::vector<Entry> entries;
         Sums sums;
     };
+    template <class V>
+    static void make_room(std::vector<V>& list) {  // for one more
+        if (list.size() == list.capacity()) list.reserve(std::max<std::size_t>(4, 2 * list.size()));
+    }
 
     std::size_t width_ = 0;
     std::vector<std::vector<Posting>> lists_;
@@ -264,20 +274,59 @@ class Store {
     }
 
     void push(Row<T> x) {
-        if (size() == 0) {
-            if (x.sparse())
-                examples_ = SparseStore<T>();
-            else
-                examples_ = DenseStore<T>(x.width);
-        }
         demand_same_form(x);
+        if (traced_) origin_.reserve(std::max(size() + 1, 2 * origin_.size()));
+        if (size() == 0) take_the_form_of(x);
         std::visit([&](auto& e) { e.push(x); }, examples_);
+        if (traced_) origin_.push_back(kNew);
     }
     void pop() {
-        std::visit([](auto& e) { e.pop(); }, examples_);
+        if (trace() && origin_.back() != kNew) removed_.push_back(last());
+        drop();
+        if (traced_) origin_.pop_back();
     }
     void swap(Slot a, Slot b) {
-        if (a != b) std::visit([&](auto& e) { e.swap(a, b); }, examples_);
+        if (a == b) return;
+        if (trace()) std::swap(origin_[a], origin_[b]);
+        exchange(a, b);
+    }
+
+    // ---- taking back: where each example was at the mark, once they move; and those that went ----
+
+    void mark() noexcept {
+        commit();
+        marked_ = true;
+        was_ = {sparse(), size(), width()};
+    }
+    void commit() noexcept {
+        marked_ = traced_ = false;
+        origin_.clear();
+        removed_.clear();
+        emptied_.reset();
+    }
+    void revert() noexcept {
+        if (was_.size == 0)
+            examples_ = DenseStore<T>(was_.width);
+        else if (emptied_)
+            examples_ = std::move(*emptied_), origin_.clear();
+        if (was_.size == 0 && was_.sparse) examples_ = SparseStore<T>();
+        for (Slot j = size(); j-- > 0;) {
+            if (traced_ ? origin_[j] != kNew : j < was_.size) continue;
+            exchange(j, size() - 1);
+            drop();
+            if (!traced_) continue;
+            origin_[j] = origin_.back();
+            origin_.pop_back();
+        }
+        for (Removed& gone : removed_) put_back(gone);
+        for (Slot j = 0; j < origin_.size() && was_.size > 0; ++j)
+            while (origin_[j] != j) {
+                const Slot home = origin_[j];
+                exchange(j, home);
+                std::swap(origin_[j], origin_[home]);
+            }
+        if (auto* e = std::get_if<SparseStore<T>>(&examples_)) e->set_width(was_.width);
+        commit();
     }
 
     // A stored example as a row of its own; the scratch keeps it alive.
@@ -363,8 +412,67 @@ class Store {
                                             : "X: this model holds dense rows; pass X as an array");
     }
 
+    using Examples = std::variant<DenseStore<T>, SparseStore<T>>;
+    static constexpr std::uint32_t kNew = std::uint32_t(-1);
+    struct Removed {
+        std::uint32_t origin;
+        Scratch x;
+        std::vector<typename SparseStore<T>::Entry>
+            entries;  // memory to put it back without asking
+    };
+
+    void take_the_form_of(Row<T> x) {
+        if (x.sparse() == sparse() && (x.sparse() || x.width == width())) {
+            if (auto* e = std::get_if<SparseStore<T>>(&examples_)) e->set_width(0);
+            return;
+        }
+        if (marked_ && was_.size > 0 && !emptied_) emptied_ = std::move(examples_);
+        if (x.sparse())
+            examples_ = SparseStore<T>();
+        else
+            examples_ = DenseStore<T>(x.width);
+    }
+    void drop() {
+        std::visit([](auto& e) { e.pop(); }, examples_);
+    }
+    void exchange(Slot a, Slot b) {
+        if (a != b) std::visit([&](auto& e) { e.swap(a, b); }, examples_);
+    }
+    // From now on the places of those that were there at the mark are followed.
+    bool trace() {
+        if (!marked_ || was_.size == 0 || traced_) return traced_;
+        origin_.assign(size(), kNew);
+        std::iota(origin_.begin(), origin_.begin() + std::ptrdiff_t(was_.size), std::uint32_t(0));
+        return traced_ = true;
+    }
+    Removed last() const {
+        Removed gone{origin_.back(), {}, {}};
+        const Row<T> x = get(size() - 1, gone.x);
+        if (x.sparse()) gone.entries.reserve(x.size);
+        return gone;
+    }
+    void put_back(Removed& gone) noexcept {
+        static constexpr std::int32_t kNone = 0;
+        const auto& [values, indices] = gone.x;
+        const Row<T> x{values.data(), nullptr, values.size(), values.size()};
+        if (auto* e = std::get_if<SparseStore<T>>(&examples_))
+            e->push({x.values, indices.empty() ? &kNone : indices.data(), x.size, was_.width},
+                    std::move(gone.entries));
+        else
+            std::get<DenseStore<T>>(examples_).push(x);
+        origin_.push_back(gone.origin);
+    }
+
     Kernel kernel_;
-    std::variant<DenseStore<T>, SparseStore<T>> examples_;
+    Examples examples_;
+    struct {
+        bool sparse = false;
+        std::size_t size = 0, width = 0;
+    } was_;
+    bool marked_ = false, traced_ = false;
+    std::vector<std::uint32_t> origin_;  // by slot
+    std::vector<Removed> removed_;
+    std::optional<Examples> emptied_;  // all were removed, and the next example had another form
 };
 
 // Saved as row-major values (dense) or CSR (sparse), in slot order.

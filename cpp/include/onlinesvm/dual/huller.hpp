@@ -118,6 +118,8 @@ class Huller : public OneVsRest<T, Hulls<T>> {
         return b;
     }
 
+    auto undoable() { return std::tie(random_, idle_); }
+
     template <class A>
     void state(A& a) {
         Base::state(a);

@@ -84,6 +84,8 @@ class Lasvm : public PairModel<T> {
 
     std::size_t labels_used() const { return std::size_t(labels_used_); }
 
+    auto undoable() { return std::tie(query_, labels_used_, idlers_); }
+
     template <class A>
     void state(A& a) {
         Base::state(a);
@@ -195,7 +197,7 @@ class Lasvm : public PairModel<T> {
     Query<T> query_;
     std::int64_t labels_used_ = 0;
     std::vector<double> f_;             // of the example being learned, per output
-    std::vector<std::int64_t> idlers_;  // held without supporting anything: who may leave
+    PlainLedger<std::int64_t> idlers_;  // held without supporting anything: who may leave
 };
 
 }  // namespace onlinesvm

@@ -86,6 +86,8 @@ class Smo : public PairModel<T> {
     // Steps of the last solution, per output.
     std::vector<std::int64_t> steps() const { return steps_; }
 
+    auto undoable() { return std::tie(steps_, capped_, turn_, entering_, checked_); }
+
     template <class A>
     void state(A& a) {
         Base::state(a);

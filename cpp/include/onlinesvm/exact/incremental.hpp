@@ -180,6 +180,8 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
         return largest;
     }
 
+    auto undoable() { return std::tie(C_); }
+
     template <class A>
     void state(A& a) {
         Base::state(a);

@@ -44,6 +44,8 @@ class OfflineRamp : public RampModel<T> {
 
     std::size_t outer_rounds() const { return std::size_t(outer_); }
 
+    auto undoable() { return std::tuple_cat(RampModel<T>::undoable(), std::tie(outer_)); }
+
     template <class A>
     void state(A& a) {
         RampModel<T>::state(a);

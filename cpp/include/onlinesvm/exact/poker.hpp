@@ -100,8 +100,10 @@ class Poker : public OneVsRest<T, Parametric<T, Task::copies>> {
         for (std::size_t begin = 0; begin < xs.size(); begin += kLookAhead) {
             const auto block = xs.subspan(begin, std::min(kLookAhead, xs.size() - begin));
             rows_->expect(block);
-            for (std::size_t i = begin; i < begin + block.size(); ++i)
+            for (std::size_t i = begin; i < begin + block.size(); ++i) {
+                rows_->turn(i - begin);
                 append(xs[i], ys[i], weights[i], ids[i], first);
+            }
         }
         rows_->expect({});
         for (auto& machine : machines_) {
@@ -188,6 +190,8 @@ class Poker : public OneVsRest<T, Parametric<T, Task::copies>> {
     }
 
     std::int64_t breakpoints() const { return breakpoints_; }  // of the last call
+
+    auto undoable() { return std::tie(total_, breakpoints_); }
 
     template <class A>
     void state(A& a) {

@@ -54,6 +54,10 @@ class Ramp : public RampModel<T> {
 
     std::size_t labels_used() const { return std::size_t(labels_used_); }
 
+    auto undoable() {
+        return std::tuple_cat(RampModel<T>::undoable(), std::tie(query_, labels_used_));
+    }
+
     template <class A>
     void state(A& a) {
         RampModel<T>::state(a);

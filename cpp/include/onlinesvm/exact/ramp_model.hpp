@@ -85,6 +85,8 @@ class RampModel : public OneVsRest<T, Box<T>> {
         return total;
     }
 
+    auto undoable() { return std::tie(updates_, hot_limit_); }
+
     template <class A>
     void state(A& a) {
         Base::state(a);

@@ -65,6 +65,10 @@ class Block {
         *this = std::move(wider);
     }
 
+    auto undoable() {
+        return std::tie(values, indices, sparse, ends, widths, ids, outputs, move_ends, steps);
+    }
+
     template <class A>
     void state(A& a) {
         a("values", values);
@@ -82,12 +86,12 @@ class Block {
     }
 
   private:
-    std::vector<T> values;
-    std::vector<std::int32_t> indices;
-    std::vector<std::uint8_t> sparse;
-    std::vector<std::int64_t> ends, widths, ids;  // one per example
-    std::vector<std::int64_t> outputs, move_ends;
-    std::vector<double> steps;
+    PlainLedger<T> values;
+    PlainLedger<std::int32_t> indices;
+    PlainLedger<std::uint8_t> sparse;
+    PlainLedger<std::int64_t> ends, widths, ids;  // one per example
+    PlainLedger<std::int64_t> outputs, move_ends;
+    PlainLedger<double> steps;
 
     bool whole() const {
         const std::size_t n = ids.size();

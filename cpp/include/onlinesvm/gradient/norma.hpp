@@ -129,6 +129,8 @@ class Norma {
     }
 
     void expect(std::span<const Row<T>> coming) { f.expect(coming); }
+    void turn(std::size_t i) { f.turn(i); }
+    bool steps_whole() const { return f.linear(); }
 
     bool holds(std::int64_t id) const { return f.find(id).has_value(); }
 
@@ -165,6 +167,8 @@ class Norma {
     }
     Support<T> support() const { return f.support(); }
 
+    auto undoable() { return std::tie(f, t, level_, bias, born); }
+
     template <class A>
     void state(A& a) {
         a("f", f);
@@ -193,7 +197,7 @@ class Norma {
     std::int64_t t = 0;  // rounds
     double level_;
     std::vector<double> bias;        // b of each output; not shrunk
-    std::vector<std::int64_t> born;  // with tau: the round of each stored example, by slot
+    PlainLedger<std::int64_t> born;  // with tau: the round of each stored example, by slot
     std::vector<double> scores;
 
     std::span<const double> biased(std::span<const double> values) {

@@ -69,6 +69,8 @@ class Pegasos {
     }
 
     void expect(std::span<const Row<T>> coming) { f.expect(coming); }
+    void turn(std::size_t i) { f.turn(i); }
+    bool steps_whole() const { return f.linear() && k == 1; }
     void score(Row<T> x, double* out) const { f.score(x, out); }
     void score_many(std::span<const Row<T>> xs, double* out) const { f.score_many(xs, out); }
     std::size_t outputs() const { return f.outputs(); }
@@ -79,10 +81,13 @@ class Pegasos {
             A.split();
         }
         f.grow(classes);
+        steps.reserve(2);
     }
 
     Weights weights() const { return f.weights(); }
     Support<T> support() const { return f.support(); }
+
+    auto undoable() { return std::tie(f, t, norm2, seen, A); }
 
     template <class Archive>
     void state(Archive& a) {

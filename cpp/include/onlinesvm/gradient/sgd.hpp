@@ -48,12 +48,16 @@ class Sgd {
     }
 
     void expect(std::span<const Row<T>> coming) { f.expect(coming); }
+    void turn(std::size_t i) { f.turn(i); }
+    bool steps_whole() const { return f.linear(); }
     void score(Row<T> x, double* out) const { f.score(x, out); }
     void score_many(std::span<const Row<T>> xs, double* out) const { f.score_many(xs, out); }
     std::size_t outputs() const { return f.outputs(); }
     void grow(std::size_t classes) { f.grow(classes); }
     Weights weights() const { return f.weights(); }
     Support<T> support() const { return f.support(); }
+
+    auto undoable() { return std::tie(f, t); }
 
     template <class A>
     void state(A& a) {

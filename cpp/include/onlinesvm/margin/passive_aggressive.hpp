@@ -66,6 +66,8 @@ class PassiveAggressive {
     }
 
     void expect(std::span<const Row<T>> coming) { f.expect(coming); }
+    void turn(std::size_t i) { f.turn(i); }
+    bool steps_whole() const { return f.linear(); }
     void score(Row<T> x, double* out) const { f.score(x, out); }
     void score_many(std::span<const Row<T>> xs, double* out) const { f.score_many(xs, out); }
     std::size_t outputs() const { return f.outputs(); }
@@ -73,6 +75,8 @@ class PassiveAggressive {
     Weights weights() const { return f.weights(); }
     Support<T> support() const { return f.support(); }
     std::size_t nbytes() const { return sizeof(*this) + f.nbytes(); }
+
+    auto undoable() { return std::tie(f); }
 
     template <class A>
     void state(A& a) {

@@ -50,6 +50,8 @@ class Perceptron {
     }
 
     void expect(std::span<const Row<T>> coming) { f.expect(coming); }
+    void turn(std::size_t i) { f.turn(i); }
+    bool steps_whole() const { return f.linear(); }
 
     void score(Row<T> x, double* out) const { score_many({&x, 1}, out); }
 
@@ -59,10 +61,15 @@ class Perceptron {
     }
 
     std::size_t outputs() const { return f.outputs(); }
-    void grow(std::size_t classes) { f.grow(classes); }
+    void grow(std::size_t classes) {
+        f.grow(classes);
+        moves.reserve(outputs() + 1);
+    }
 
     Weights weights() const { return f.weights(); }
     Support<T> support() const { return f.support(); }
+
+    auto undoable() { return std::tie(f, t, born); }
 
     template <class A>
     void state(A& a) {
@@ -81,7 +88,7 @@ class Perceptron {
     bool voted;
     Hypothesis<T> f;
     std::int64_t t = 0;              // rounds
-    std::vector<std::int64_t> born;  // voted: the round in which each example was stored
+    PlainLedger<std::int64_t> born;  // voted: the round in which each example was stored
     std::vector<Change> moves;       // of the example at hand
 
     // Two classes: a step along y. More: the true class against all that are not below it.

@@ -40,8 +40,8 @@ class Balanced final : public Follower {
     };
 
     Balanced(Rows<T>& rows, Terms terms) : rows_(rows), tol_(terms.kkt), rounds_(terms.rounds) {
-        rows_.follow(this);
         for (Slot j = 0; j < rows_.size(); ++j) slot_pushed();
+        rows_.follow(this);  // last: whoever fails to be made follows nobody
     }
     ~Balanced() override { rows_.unfollow(this); }
     Balanced(const Balanced&) = delete;
@@ -147,6 +147,11 @@ class Balanced final : public Follower {
         place_.pop_back();
     }
 
+    auto undoable() {
+        return std::tie(s_, h_, lo_, hi_, y_, synced_, bias_, synced_bias_, margin_, place_,
+                        inverse_, settled_, capped_);
+    }
+
     // Sees the same members with the opposite labels.
     void mirror(const Balanced& other) {
         s_ = other.s_, h_ = other.h_, y_ = other.y_, synced_ = other.synced_;
@@ -207,7 +212,7 @@ class Balanced final : public Follower {
     // Below this share of the kernel diagonal a member counts as a combination of the margin set.
     static constexpr double kDependent = sizeof(T) == 4 ? 1e-6 : 1e-11;
 
-    std::array<Aligned<double>*, 6> arrays() { return {&s_, &h_, &lo_, &hi_, &y_, &synced_}; }
+    std::array<Ledger<double>*, 6> arrays() { return {&s_, &h_, &lo_, &hi_, &y_, &synced_}; }
 
     void set_box(Slot j, double c) {
         lo_[j] = std::min(0.0, y_[j] * c);
@@ -405,7 +410,8 @@ class Balanced final : public Follower {
     static constexpr int kAttempts = 6;
 
     void rebuild() {
-        const std::vector<Slot> members = std::exchange(margin_, {});
+        const std::vector<Slot> members = margin_;
+        margin_.clear();
         inverse_.clear();
         for (Slot j : members) place_[j] = kNowhere;
         for (Slot j : members) join(j);
@@ -470,11 +476,11 @@ class Balanced final : public Follower {
     Rows<T>& rows_;
     double tol_;
     std::int64_t rounds_;
-    Aligned<double> s_, h_, lo_, hi_, y_;
-    Aligned<double> synced_;  // s as h knows it
+    Ledger<double> s_, h_, lo_, hi_, y_;
+    Ledger<double> synced_;  // s as h knows it
     double bias_ = 0, synced_bias_ = 0;
-    std::vector<Slot> margin_;         // S, in the order of the inverse
-    std::vector<std::int32_t> place_;  // in S
+    PlainLedger<Slot> margin_;         // S, in the order of the inverse
+    PlainLedger<std::int32_t> place_;  // in S
     Inverse inverse_;
     std::int64_t settled_ = 0;
     bool capped_ = false;

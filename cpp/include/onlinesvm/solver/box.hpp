@@ -29,8 +29,8 @@ class Box final : public Follower {
     using Terms = Tolerance;
 
     Box(Rows<T>& rows, Tolerance tol) : rows_(rows), tol_(tol) {
-        rows_.follow(this);
         for (Slot j = 0; j < rows_.size(); ++j) slot_pushed();
+        rows_.follow(this);  // last: whoever fails to be made follows nobody
     }
     ~Box() override { rows_.unfollow(this); }
     Box(const Box&) = delete;
@@ -135,6 +135,11 @@ class Box final : public Follower {
         place_.pop_back();
     }
 
+    auto undoable() {
+        return std::tie(s_, h_, lo_, hi_, y_, synced_, fall_, rise_, place_, free_, inverse_,
+                        capped_);
+    }
+
     // Sees the same members with the opposite labels.
     void mirror(const Box& other) {
         s_ = other.s_, h_ = other.h_, y_ = other.y_, synced_ = other.synced_;
@@ -183,7 +188,7 @@ class Box final : public Follower {
     }
 
   private:
-    std::array<Aligned<double>*, 8> arrays() {
+    std::array<Ledger<double>*, 8> arrays() {
         return {&s_, &h_, &lo_, &hi_, &y_, &synced_, &fall_, &rise_};
     }
 
@@ -201,8 +206,8 @@ class Box final : public Follower {
     isa::BoxView hot_view() {
         const std::size_t from = rows_.resting();
         return {.h = h_.data() + from,
-                .fall = fall_.data() + from,
-                .rise = rise_.data() + from,
+                .fall = std::as_const(fall_).data() + from,
+                .rise = std::as_const(rise_).data() + from,
                 .k = rows_.diagonal() + from,
                 .k_inv = rows_.diagonal_inverse() + from,
                 .uniform = rows_.uniform()};
@@ -504,11 +509,11 @@ class Box final : public Follower {
 
     Rows<T>& rows_;
     Tolerance tol_;
-    Aligned<double> s_, h_, lo_, hi_, y_;
-    Aligned<double> fall_, rise_;      // lo - s, hi - s
-    Aligned<double> synced_;           // s as the cold members know it
-    std::vector<std::int32_t> place_;  // in the inverse
-    std::vector<Slot> free_;           // members of the inverse
+    Ledger<double> s_, h_, lo_, hi_, y_;
+    Ledger<double> fall_, rise_;       // lo - s, hi - s
+    Ledger<double> synced_;            // s as the cold members know it
+    PlainLedger<std::int32_t> place_;  // in the inverse
+    PlainLedger<Slot> free_;           // members of the inverse
     Inverse inverse_;
     bool capped_ = false;
 

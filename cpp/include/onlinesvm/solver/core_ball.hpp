@@ -32,8 +32,8 @@ class CoreBall final : public Follower {
     using Terms = Tolerance;
 
     CoreBall(Rows<T>& rows, Tolerance tol) : rows_(rows), tol_(tol.kkt) {
-        rows_.follow(this);
         for (Slot j = 0; j < rows_.size(); ++j) slot_pushed();
+        rows_.follow(this);  // last: whoever fails to be made follows nobody
     }
     ~CoreBall() override { rows_.unfollow(this); }
     CoreBall(const CoreBall&) = delete;
@@ -162,6 +162,8 @@ class CoreBall final : public Follower {
         for (auto* v : arrays()) v->pop_back();
     }
 
+    auto undoable() { return std::tie(y_, s_, slack_, alpha_, rho_, eta_, capped_); }
+
     // Sees the same examples with the opposite labels.
     void mirror(const CoreBall& other) {
         y_ = other.y_, s_ = other.s_, alpha_ = other.alpha_, slack_ = other.slack_;
@@ -201,7 +203,7 @@ class CoreBall final : public Follower {
     static constexpr std::int64_t kPatience = 10;  // steps per member before a leap
     static constexpr std::int64_t kLeaps = 1000;   // before giving up
 
-    std::array<Aligned<double>*, 4> arrays() { return {&y_, &s_, &slack_, &alpha_}; }
+    std::array<Ledger<double>*, 4> arrays() { return {&y_, &s_, &slack_, &alpha_}; }
     double l(Slot j) const { return y_[j] * s_[j]; }
     double length2(Slot j) const { return rows_.diagonal()[j] + slack_[j]; }
     double R2() const { return std::max(0.0, eta_ - rho_); }
@@ -262,9 +264,10 @@ class CoreBall final : public Follower {
     void move(Slot i, const T* k_i, Slot j, const T* k_j, double share) {
         s_[i] += y_[i] * share;
         s_[j] = share == l(j) ? 0 : s_[j] - y_[j] * share;
-        const double gain = y_[i] * share, loss = y_[j] * share;
+        const double* y = std::as_const(y_).data();
+        const double gain = y[i] * share, loss = y[j] * share;
         for (Slot m = 0; m < v_.size(); ++m)
-            v_[m] += y_[m] * (gain * double(k_i[m]) - loss * double(k_j[m]));
+            v_[m] += y[m] * (gain * double(k_i[m]) - loss * double(k_j[m]));
         v_[i] += slack_[i] * share;
         v_[j] -= slack_[j] * share;
     }
@@ -300,7 +303,7 @@ class CoreBall final : public Follower {
 
     Rows<T>& rows_;
     double tol_;
-    Aligned<double> y_, s_, slack_, alpha_;  // per example; s = y l
+    Ledger<double> y_, s_, slack_, alpha_;  // per example; s = y l
     double rho_ = 0, eta_ = 0;
     std::vector<double> v_;  // per member of the core, while it is open
     bool capped_ = false;

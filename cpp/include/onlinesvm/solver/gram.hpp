@@ -18,6 +18,8 @@ class Gram {
     std::size_t nbytes() const { return inverse_.nbytes() + k_.capacity() * sizeof(double); }
     void clear() { inverse_.clear(); }
 
+    auto undoable() { return std::tie(k_, stride_, inverse_); }
+
     // Adds a member with kernel values `column` to the others and `k` to itself. False, and nothing
     // changed, when no more than `least` of k is left beside what the others explain: then u()
     // holds the combination of the others that equals it.
@@ -70,7 +72,7 @@ class Gram {
   private:
     static constexpr double kResidual = 1e-10;
 
-    double& at(std::size_t i, std::size_t j) { return k_[i * stride_ + j]; }
+    double& at(std::size_t i, std::size_t j) { return k_.data()[i * stride_ + j]; }
     void reserve(std::size_t n) {
         if (n <= stride_) return;
         const std::size_t wider = round_up(n + n / 4 + 16, 8);
@@ -87,7 +89,7 @@ class Gram {
         inverse_.apply(b, x.data());
         double worst = 0, largest = 0;
         for (int round = 0; round < 2; ++round) {
-            isa::dense().symv(k_.data(), stride_, n, x.data(), rest_.data());
+            isa::dense().symv(std::as_const(k_).data(), stride_, n, x.data(), rest_.data());
             worst = largest = 0;
             for (std::size_t i = 0; i < n; ++i) {
                 rest_[i] = b[i] - rest_[i];
@@ -111,7 +113,7 @@ class Gram {
         }
     }
 
-    Aligned<double> k_;
+    Ledger<double> k_;
     std::size_t stride_ = 0;
     Inverse inverse_;
     std::vector<double> u_, rest_, more_, scratch_;

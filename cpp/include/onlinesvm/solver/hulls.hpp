@@ -81,6 +81,8 @@ class HullPoint {
         square = along(*this);
     }
 
+    auto undoable() { return std::tie(a_, dot_, scale_, square, averaged); }
+
     void pushed() { a_.push_back(0), dot_.push_back(0); }
     void swapped(Slot i, Slot j) { std::swap(a_[i], a_[j]), std::swap(dot_[i], dot_[j]); }
     void popped() { a_.pop_back(), dot_.pop_back(); }
@@ -116,7 +118,7 @@ class HullPoint {
         scale_ = 1;
     }
 
-    Aligned<double> a_, dot_;
+    Ledger<double> a_, dot_;
     double scale_ = 1;
 };
 
@@ -126,8 +128,8 @@ class Hulls final : public Follower {
     struct Terms {};
 
     Hulls(Rows<T>& rows, Terms) : rows_(rows) {
-        rows_.follow(this);
         for (Slot j = 0; j < rows_.size(); ++j) slot_pushed();
+        rows_.follow(this);  // last: whoever fails to be made follows nobody
     }
     ~Hulls() override { rows_.unfollow(this); }
     Hulls(const Hulls&) = delete;
@@ -262,6 +264,11 @@ class Hulls final : public Follower {
     void slot_popped() override {
         positive_.popped(), negative_.popped();
         y_.pop_back(), ridge_.pop_back(), place_.pop_back();
+    }
+
+    auto undoable() {
+        return std::tie(positive_, negative_, cross_, y_, ridge_, support_, place_, left_, steps_,
+                        capped_);
     }
 
     // Sees the same members with the opposite labels.
@@ -413,10 +420,10 @@ class Hulls final : public Follower {
     Rows<T>& rows_;
     HullPoint<T> positive_, negative_;
     double cross_ = 0;                 // X_P.X_N
-    Aligned<double> y_, ridge_;        // ridge: 1 / C_i
-    std::vector<Slot> support_;        // a > 0, in the order that random picks refer to
-    std::vector<std::int32_t> place_;  // in support_
-    std::vector<Slot> left_;           // no support vectors any more
+    Ledger<double> y_, ridge_;         // ridge: 1 / C_i
+    PlainLedger<Slot> support_;        // a > 0, in the order that random picks refer to
+    PlainLedger<std::int32_t> place_;  // in support_
+    PlainLedger<Slot> left_;           // no support vectors any more
     std::int64_t steps_ = 0;
     bool capped_ = false;
 };

@@ -8,6 +8,7 @@
 
 #include "onlinesvm/base/aligned.hpp"
 #include "onlinesvm/base/isa.hpp"
+#include "onlinesvm/base/undo.hpp"
 
 namespace onlinesvm {
 
@@ -16,6 +17,8 @@ class Inverse {
     std::size_t size() const { return n_; }
     std::size_t nbytes() const { return p_.capacity() * sizeof(double); }
     void clear() { n_ = 0; }
+
+    auto undoable() { return std::tie(p_, n_, stride_); }
 
     // y = P x
     void apply(const double* x, double* y) const {
@@ -80,7 +83,7 @@ class Inverse {
     }
 
   private:
-    double& at(std::size_t i, std::size_t j) { return p_[i * stride_ + j]; }
+    double& at(std::size_t i, std::size_t j) { return p_.data()[i * stride_ + j]; }
     void reserve(std::size_t n) {
         if (n <= stride_) return;
         const std::size_t wider = round_up(n + n / 4 + 16, 8);
@@ -90,7 +93,7 @@ class Inverse {
         stride_ = wider;
     }
 
-    Aligned<double> p_;
+    Ledger<double> p_;
     std::size_t n_ = 0, stride_ = 0;
 };
 

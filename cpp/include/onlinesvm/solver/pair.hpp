@@ -37,8 +37,8 @@ class Pair final : public Follower {
     };
 
     Pair(Rows<T>& rows, Terms terms) : rows_(rows), terms_(terms) {
-        rows_.follow(this);
         for (Slot j = 0; j < rows_.size(); ++j) slot_pushed();
+        rows_.follow(this);  // last: whoever fails to be made follows nobody
     }
     ~Pair() override { rows_.unfollow(this); }
     Pair(const Pair&) = delete;
@@ -225,6 +225,8 @@ class Pair final : public Follower {
         for (auto* v : arrays()) v->pop_back();
     }
 
+    auto undoable() { return std::tie(s_, g_, lo_, hi_, fall_, rise_, ends_, capped_, retired_); }
+
     // Sees the same members with the opposite labels.
     void mirror(const Pair& other) {
         s_ = other.s_, g_ = other.g_, lo_ = other.hi_, hi_ = other.lo_;
@@ -260,11 +262,11 @@ class Pair final : public Follower {
     static constexpr double kSnap = 1e-12;
     static constexpr std::int64_t kSteps = 10'000;  // per member before giving up
 
-    std::array<Aligned<double>*, 6> arrays() { return {&s_, &g_, &lo_, &hi_, &fall_, &rise_}; }
+    std::array<Ledger<double>*, 6> arrays() { return {&s_, &g_, &lo_, &hi_, &fall_, &rise_}; }
     isa::BoxView view(Slot from) {
         return {.h = g_.data() + from,
-                .fall = fall_.data() + from,
-                .rise = rise_.data() + from,
+                .fall = std::as_const(fall_).data() + from,
+                .rise = std::as_const(rise_).data() + from,
                 .k = rows_.diagonal() + from,
                 .k_inv = nullptr,
                 .uniform = rows_.uniform()};
@@ -352,8 +354,8 @@ class Pair final : public Follower {
 
     Rows<T>& rows_;
     Terms terms_;
-    Aligned<double> s_, g_, lo_, hi_;
-    Aligned<double> fall_, rise_;  // lo - s <= 0, hi - s >= 0
+    Ledger<double> s_, g_, lo_, hi_;
+    Ledger<double> fall_, rise_;  // lo - s <= 0, hi - s >= 0
     isa::Ends ends_;
     std::vector<Moved> told_;
     bool capped_ = false;

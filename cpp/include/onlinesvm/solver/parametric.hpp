@@ -44,8 +44,8 @@ class Parametric final : public Follower {
     using Terms = Tolerance;
 
     Parametric(Rows<T>& rows, Tolerance tol) : rows_(rows), tol_(tol.kkt) {
-        rows_.follow(this);
         for (Slot j = 0; j < rows_.size(); ++j) slot_pushed();
+        rows_.follow(this);  // last: whoever fails to be made follows nobody
     }
     ~Parametric() override { rows_.unfollow(this); }
     Parametric(const Parametric&) = delete;
@@ -257,6 +257,11 @@ class Parametric final : public Follower {
         net_.pop_back();
     }
 
+    auto undoable() {
+        return std::tie(s_, h_, lo_, hi_, base_, c_, t_, target_, S_, place_, gram_, net_,
+                        since_refresh_, capped_, path_);
+    }
+
     // Sees the same members with the opposite labels.
     void mirror(const Parametric& other) {
         s_ = other.s_, h_ = other.h_, base_ = other.base_, c_ = other.c_;
@@ -310,7 +315,7 @@ class Parametric final : public Follower {
     static constexpr double kDependent = sizeof(T) == 4 ? 1e-6 : 1e-11;
     static constexpr double kDust = 1e-9;  // a share of a null direction that is rounding
 
-    std::array<Aligned<double>*, 6> arrays() { return {&s_, &h_, &lo_, &hi_, &base_, &c_}; }
+    std::array<Ledger<double>*, 6> arrays() { return {&s_, &h_, &lo_, &hi_, &base_, &c_}; }
     static Slot slot_of(Member m) { return m / Copies; }
     double k(Member m) const { return rows_.diagonal()[slot_of(m)]; }
     bool can_rise(Member m) const { return s_[m] < hi_[m]; }
@@ -565,7 +570,9 @@ class Parametric final : public Follower {
         run_.u += by;
         t_ += by * run_.tilt;
         ++since_refresh_;
-        for (Member m = 0; m < s_.size(); ++m) h_[m] += by * c_[m] + step * rate_[slot_of(m)];
+        double* h = h_.data();
+        const double *c = std::as_const(c_).data(), *rate = rate_.data();
+        for (Member m = 0; m < s_.size(); ++m) h[m] += by * c[m] + step * rate[slot_of(m)];
         run_.over = next.event == Event::end;
         run_.passed = {next.event, run_.over ? -1 : rows_.id(slot_of(next.who))};
         run_.noted = false;
@@ -616,10 +623,10 @@ class Parametric final : public Follower {
     // Who waits outside S with h = 0, or on the wrong side of it by rounding.
     void gather_ties() {
         ties_.clear();
-        for (Member m = 0; m < s_.size(); ++m) {
-            const double h = h_[m];
-            if ((s_[m] <= lo_[m] && h < -tie_eps_) || (s_[m] >= hi_[m] && h > tie_eps_)) continue;
-            if (lo_[m] < hi_[m] && !in_S(m)) ties_.push_back(m);
+        const auto &s = s_, &lo = lo_, &hi = hi_, &h = h_;
+        for (Member m = 0; m < s.size(); ++m) {
+            if ((s[m] <= lo[m] && h[m] < -tie_eps_) || (s[m] >= hi[m] && h[m] > tie_eps_)) continue;
+            if (lo[m] < hi[m] && !in_S(m)) ties_.push_back(m);
         }
     }
     // False if m depends on S: then gram_.u() says how.
@@ -851,15 +858,15 @@ class Parametric final : public Follower {
 
     Rows<T>& rows_;
     double tol_;
-    Aligned<double> s_, h_, lo_, hi_, base_, c_;
+    Ledger<double> s_, h_, lo_, hi_, base_, c_;
     double t_ = 0, target_ = 0;
-    std::vector<Member> S_;            // in the order of the kernel matrix
-    std::vector<std::int32_t> place_;  // in S
+    PlainLedger<Member> S_;            // in the order of the kernel matrix
+    PlainLedger<std::int32_t> place_;  // in S
     Gram gram_;                        // K_SS
-    std::vector<double> net_;          // per example, where it has several variables
+    PlainLedger<double> net_;          // per example, where it has several variables
     std::int64_t since_refresh_ = 0;
     bool capped_ = false;
-    std::vector<Breakpoint> path_;
+    PlainLedger<Breakpoint> path_;
 
     // ---- working memory of a run ----
     struct Run {

@@ -1,0 +1,238 @@
+// What was there when a call began, so that a call that fails leaves nothing behind.
+//
+// An object lists what it is made of, `auto undoable() { return std::tie(s_, bias_, ...); }`, and its
+// Before marks it, then commits or reverts. A part with mark, commit and revert of its own remembers
+// what changes; parts made of parts are asked in turn; the others are small, and copied. Reverting
+// cannot fail: what it needs was there at the mark or was taken before the first change.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "onlinesvm/base/aligned.hpp"
+
+namespace onlinesvm {
+
+template <class P>
+concept Revertible = requires(P& part) { part.mark(), part.commit(), part.revert(); };
+template <class P>
+concept Listed = requires(P& object) { object.undoable(); };
+
+// A vector that can be taken back. It writes down the first values that change and, when they become
+// many, saves all once: a change of little costs little, a long call no more than one copy.
+template <class Array>
+class LedgerOf : public Array {
+  public:
+    using V = typename Array::value_type;
+    using Array::Array;
+    LedgerOf() = default;
+    LedgerOf(LedgerOf&&) = default;
+    LedgerOf(const LedgerOf& other) : Array(other) {}
+    LedgerOf& operator=(const LedgerOf& other) { return *this = static_cast<const Array&>(other); }
+    LedgerOf& operator=(LedgerOf&& other) { return *this = static_cast<Array&&>(other); }
+    LedgerOf& operator=(const Array& other) {
+        save();
+        Array::operator=(other);
+        return *this;
+    }
+    LedgerOf& operator=(Array&& other) {
+        save();
+        Array::operator=(std::move(other));
+        return *this;
+    }
+
+    using Array::back, Array::begin, Array::data, Array::end, Array::front, Array::operator[];
+    V& operator[](std::size_t i) {
+        if (i < whole_) note(i);
+        return Array::operator[](i);
+    }
+    V* data() { return save(), Array::data(); }
+    auto begin() { return save(), Array::begin(); }
+    auto end() { return save(), Array::end(); }
+    V& front() { return (*this)[0]; }
+    V& back() { return (*this)[this->size() - 1]; }
+    void pop_back() {
+        if (this->size() <= whole_) note(this->size() - 1);
+        Array::pop_back();
+    }
+    void resize(std::size_t n, V value = V()) {
+        if (n < std::min(this->size(), whole_)) save();
+        Array::resize(n, value);
+    }
+    void clear() { save(), Array::clear(); }
+    template <class... Values>
+    void assign(Values&&... values) {
+        save();
+        Array::assign(std::forward<Values>(values)...);
+    }
+
+    void mark() noexcept {
+        commit();
+        was_ = whole_ = this->size();
+    }
+    void commit() noexcept {
+        whole_ = 0;
+        saved_ = false;
+        log_.clear();
+        image_.clear();
+        if (image_.capacity() * sizeof(V) > kSpare) Array().swap(image_);
+    }
+    void revert() noexcept {
+        if (saved_) {
+            Array::swap(image_);
+        } else if (whole_ > 0 || was_ == 0) {
+            Array::resize(was_);  // within its capacity
+            undo(*this);
+        }
+        commit();
+    }
+    std::size_t nbytes() const { return (this->capacity() + image_.capacity()) * sizeof(V); }
+
+  private:
+    static constexpr std::size_t kFew = 32;
+    static constexpr std::size_t kSpare = std::size_t(1) << 16;  // bytes kept for the next call
+
+    void note(std::size_t i) {
+        if (log_.size() >= kFew + was_ / 16) return save();
+        log_.push_back({i, Array::operator[](i)});
+    }
+    void save() {
+        if (whole_ == 0) return;
+        const Array& now = *this;
+        image_.assign(now.begin(), now.begin() + std::ptrdiff_t(std::min(now.size(), was_)));
+        image_.resize(was_);
+        undo(image_);
+        log_.clear();
+        whole_ = 0;
+        saved_ = true;
+    }
+    void undo(Array& values) const {
+        for (auto entry = log_.rbegin(); entry != log_.rend(); ++entry)
+            values[entry->first] = entry->second;
+    }
+
+    std::size_t was_ = 0, whole_ = 0;  // size at the mark; as long as changes are written down
+    bool saved_ = false;
+    std::vector<std::pair<std::size_t, V>> log_;
+    Array image_;
+};
+template <class V>
+using Ledger = LedgerOf<Aligned<V>>;
+template <class V>
+using PlainLedger = LedgerOf<std::vector<V>>;
+
+// How one part was.
+template <class P>
+class Before {
+  public:
+    void mark(const P& part) { was_ = part; }
+    void commit(P&) noexcept {}
+    void revert(P& part) noexcept { part = std::move(*was_); }
+
+  private:
+    std::optional<P> was_;
+};
+
+template <class P>
+    requires(Revertible<P> || Listed<P>)
+class Before<P> {
+    static auto copies_of(auto& part) {
+        if constexpr (Listed<P>)
+            return []<class... Q>(std::tuple<Q&...>) {
+                return std::tuple<Before<Q>...>();
+            }(part.undoable());
+        else
+            return std::tuple<>();
+    }
+    // For every part listed, with how it was.
+    template <class Do>
+    void each(P& object, Do&& act) {
+        if constexpr (Listed<P>)
+            std::apply(
+                [&](auto&... part) {
+                    std::apply([&](auto&... was) { (act(was, part), ...); }, copies_);
+                },
+                object.undoable());
+    }
+
+  public:
+    void mark(P& object) {
+        each(object, [](auto& was, auto& part) { was.mark(part); });
+        if constexpr (Revertible<P>) object.mark();
+    }
+    void commit(P& object) noexcept {
+        each(object, [](auto& was, auto& part) { was.commit(part); });
+        if constexpr (Revertible<P>) object.commit();
+    }
+    void revert(P& object) noexcept {
+        each(object, [](auto& was, auto& part) { was.revert(part); });
+        if constexpr (Revertible<P>) object.revert();
+    }
+
+  private:
+    decltype(copies_of(std::declval<P&>())) copies_;
+};
+
+// Some of a kind: those that came later go.
+template <class P>
+    requires(Revertible<P> || Listed<P>)
+class Before<std::vector<P>> {
+  public:
+    void mark(std::vector<P>& all) {
+        was_.resize(all.size());
+        for (std::size_t i = 0; i < all.size(); ++i) was_[i].mark(all[i]);
+    }
+    void commit(std::vector<P>& all) noexcept {
+        for (std::size_t i = 0; i < was_.size(); ++i) was_[i].commit(all[i]);
+    }
+    void revert(std::vector<P>& all) noexcept {
+        all.erase(all.begin() + std::ptrdiff_t(was_.size()), all.end());
+        for (std::size_t i = 0; i < was_.size(); ++i) was_[i].revert(all[i]);
+    }
+
+  private:
+    std::vector<Before<P>> was_;
+};
+
+// One of a few kinds, settled for good.
+template <class... P>
+class Before<std::variant<P...>> {
+  public:
+    void mark(std::variant<P...>& one) {
+        visit(one, [](auto& was, auto& part) { was.mark(part); });
+    }
+    void commit(std::variant<P...>& one) noexcept {
+        visit(one, [](auto& was, auto& part) { was.commit(part); });
+    }
+    void revert(std::variant<P...>& one) noexcept {
+        visit(one, [](auto& was, auto& part) { was.revert(part); });
+    }
+
+  private:
+    template <class Do>
+    void visit(std::variant<P...>& one, Do&& act) {
+        std::visit([&]<class Q>(Q& part) { act(std::get<Before<Q>>(was_), part); }, one);
+    }
+    std::tuple<Before<P>...> was_;
+};
+
+// A verb of an object, all or nothing.
+template <class P, class Verb>
+void attempt(P& object, Before<P>& before, Verb&& verb) {
+    before.mark(object);
+    try {
+        verb();
+    } catch (...) {
+        before.revert(object);
+        throw;
+    }
+    before.commit(object);
+}
+
+}  // namespace onlinesvm

@@ -1,0 +1,77 @@
+// The dual solvers and the core vector machine under injected failures.
+#include "inject.hpp"
+#include "onlinesvm/ball/core_vector.hpp"
+#include "onlinesvm/dual/huller.hpp"
+#include "onlinesvm/dual/lasvm.hpp"
+#include "onlinesvm/dual/smo.hpp"
+
+using namespace onlinesvm;
+using namespace onlinesvm::test;
+
+template <class Algo, class T>
+Victim<Algo> victim(bool sparse, auto&& set) {
+    typename Algo::Params p;
+    p.kernel = sparse ? kernel(Shape::rbf, 1.0) : user_kernel();
+    set(p);
+    return grown<Algo>(p, Stream<T>(46, 4, 3, sparse));
+}
+
+template <class T>
+void lasvm(bool sparse, const char* selection) {
+    const Stream<T> stream(46, 4, 3, sparse);
+    auto v = victim<Lasvm<T>, T>(sparse, [&](auto& p) { p.selection = selection, p.pool = 3; });
+    v.survives([](auto& m) { m.unlearn(kSome); })
+        .survives([](auto& m) { m.grow(3); })
+        .learns(stream, 30, 46, 16)
+        .survives([](auto& m) { m.finish(1e-4); });
+    CHECK(v.model().kkt_residual() < 1e-3);
+}
+
+template <class T>
+void huller(bool sparse) {
+    const Stream<T> stream(46, 4, 3, sparse);
+    auto v = victim<Huller<T>, T>(sparse, [](auto&) {});
+    v.survives([](auto& m) { m.unlearn(kSome); })
+        .survives([](auto& m) { m.grow(3); })
+        .learns(stream, 30, 46, 16)
+        .survives([](auto& m) { m.finish(1e-4); });
+    CHECK(v.model().kkt_residual() < 1e-2);
+}
+
+template <class T>
+void smo(bool sparse) {
+    const Stream<T> stream(46, 4, 3, sparse);
+    const auto solve = [](Smo<T>& m) {
+        while (m.improve()) continue;
+    };
+    auto v = victim<Smo<T>, T>(sparse, [](auto&) {});
+    v.survives(solve)
+        .survives([](auto& m) { m.unlearn(kSome); })
+        .survives([](auto& m) { m.improve(); })
+        .survives([](auto& m) { m.grow(3); })
+        .learns(stream, 30, 46, 16)
+        .survives(solve);
+    CHECK(v.model().kkt_residual() < 1e-2);
+}
+
+template <class T>
+void core_vector(bool sparse) {
+    const Stream<T> stream(46, 4, 3, sparse);
+    auto v = victim<CoreVector<T>, T>(sparse, [](auto& p) { p.sample = 7; });
+    v.survives([](auto& m) { m.solve(); })
+        .survives([](auto& m) { m.unlearn(kSome); })
+        .survives([](auto& m) { m.grow(3); })
+        .survives([&](auto& m) { m.learn(stream[40], 2, 1, 40); })
+        .survives([](auto& m) { m.solve(); });
+    CHECK(v.model().kkt_residual() < 1e-2);
+}
+
+int main() {
+    for (bool sparse : {false, true}) {
+        lasvm<float>(sparse, sparse ? "active" : "random");
+        huller<double>(sparse);
+        smo<float>(sparse);
+        core_vector<float>(sparse);
+    }
+    say_how_many("lasvm, huller, smo and core vectors");
+}

@@ -1,0 +1,55 @@
+// The step-based learners and the balls under injected failures.
+#include "inject.hpp"
+#include "onlinesvm/ball/stream.hpp"
+#include "onlinesvm/gradient/norma.hpp"
+#include "onlinesvm/gradient/pegasos.hpp"
+#include "onlinesvm/gradient/sgd.hpp"
+#include "onlinesvm/margin/passive_aggressive.hpp"
+#include "onlinesvm/margin/perceptron.hpp"
+
+using namespace onlinesvm;
+using namespace onlinesvm::test;
+
+template <class Algo, class T>
+Victim<Algo> life(const Kernel& k, bool sparse, auto&& set) {
+    const Stream<T> two(46, 4, 2, sparse), three(46, 4, 3, sparse);
+    typename Algo::Params p;
+    p.kernel = k;
+    set(p);
+    auto victim = grown<Algo>(p, two);
+    if constexpr (requires(Algo& m) { m.unlearn(kSome); })
+        victim.survives([](Algo& m) { m.unlearn(kSome); });
+    if constexpr (requires(Algo& m) { m.flush(); })
+        victim.survives([](Algo& m) { m.flush(); }).learns(two, 30, 33, 3);
+    if constexpr (requires(Algo& m) { m.merge(m, 100); })
+        victim.survives([](Algo& m) { m.merge(m, 100); });
+    victim.survives([](Algo& m) { m.grow(3); });
+    victim.learns(three, 33, 46, 13);
+    return victim;
+}
+
+template <template <class> class Algo>
+void everywhere(auto&& set) {
+    life<Algo<float>, float>(user_kernel(), false, set);
+    life<Algo<float>, float>(kernel(Shape::rbf, 1.0), true, set);
+    life<Algo<double>, double>(kernel(Shape::linear, 1.0), false, set);
+    life<Algo<float>, float>(kernel(Shape::linear, 1.0), true, set);
+}
+
+int main() {
+    const auto plain = [](auto&) {};
+    everywhere<PassiveAggressiveClassifier>(plain);
+    everywhere<PassiveAggressiveRegressor>(plain);
+    everywhere<Perceptron>(plain);
+    everywhere<Perceptron>([](auto& p) { p.variant = "voted"; });
+    everywhere<Sgd>([](auto& p) { p.average = true; });
+    everywhere<Pegasos>(plain);
+    everywhere<Pegasos>([](auto& p) { p.block = 3, p.average = true; });
+    everywhere<NormaClassifier>([](auto& p) { p.truncation = 6, p.nu = 0.2; });
+    everywhere<NormaRegressor>([](auto& p) { p.free_bias = true; });
+    everywhere<NormaOneClass>([](auto& p) { p.nu = 0.5; });
+    everywhere<StreamSVM>(plain);
+    everywhere<StreamSVM>([](auto& p) { p.lookahead = 4; });
+    everywhere<StreamSVM>([](auto& p) { p.balls = 3; });
+    say_how_many("steps and balls");
+}
