@@ -4,6 +4,7 @@
 #   make build       .venv, dependencies, the compiled core; Python files are live from src/
 #   make demo        watch three machines learn a noisy stream, with a picture at the end
 #   make test        Python tests and doctests, then the C++ tests under ASan + UBSan
+#   make inject      every allocation, kernel call and poll made to fail once: make test takes a slice
 #   make lint        style, types, layers, symbols, stubs
 #   make format      put Python and C++ into the house style
 #   make stubs       write src/onlinesvm/_core.pyi from the compiled core
@@ -33,7 +34,7 @@ cpp     = $(wildcard cpp/*/*.[ch]pp cpp/*/*.inl cpp/include/onlinesvm/*/*.hpp)
 
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
-.PHONY: build demo test test-python test-cpp lint format stubs bench reproduce docs clean
+.PHONY: build demo test test-python test-cpp inject lint format stubs bench reproduce docs clean
 
 # --- environment ---------------------------------------------------------------------------------
 
@@ -84,6 +85,11 @@ test-python: build
 test-cpp: build/sanitize/build.ninja
 	@$(cmake) --build build/sanitize -j $(JOBS) -- --quiet
 	$(bin)/ctest --test-dir build/sanitize -j $(JOBS) --output-on-failure --no-tests=error
+
+inject: build build/sanitize/build.ninja
+	@$(cmake) --build build/sanitize -j $(JOBS) -- --quiet
+	@for program in build/sanitize/test_inject_*; do ONLINESVM_INJECT=1 $$program || exit 1; done
+	ONLINESVM_INJECT=1 $(python) -m pytest -q -n $(JOBS) tests/bind/test_inject.py
 
 lint: build
 	$(bin)/ruff check .

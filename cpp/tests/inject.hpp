@@ -1,5 +1,5 @@
-// Failures on demand: every allocation, and every call of a user's kernel, made to fail at a chosen
-// place.
+// Failures on demand: every allocation, every call of a user's kernel and every poll for an interrupt,
+// made to fail at a chosen place.
 //
 // A verb is tried with the failure at its first place, at its second, ... until it comes through. Each
 // time the model must be what it was, bit for bit; in the end it must be what it would be had nothing
@@ -13,6 +13,7 @@
 #include <stdexcept>
 
 #include "check.hpp"
+#include "onlinesvm/base/interrupt.hpp"
 #include "onlinesvm/base/undo.hpp"
 
 namespace onlinesvm::test {
@@ -35,7 +36,7 @@ class Fuse {
     static constexpr std::int64_t kNever = -1;
     std::int64_t left_ = kNever;
 };
-inline Fuse allocations, kernel_calls;
+inline Fuse allocations, kernel_calls, polls;
 
 // exp(-|x - x'|^2 / 2), as a user would write it.
 inline Kernel user_kernel() {
@@ -56,6 +57,10 @@ inline Kernel user_kernel() {
     return k;
 }
 
+inline void interrupt(void*) {
+    if (polls.burns()) throw Failure("interrupt");
+}
+
 // A model that goes through a life of verbs, each with failures at many places.
 template <class Algo>
 class Victim {
@@ -68,6 +73,8 @@ class Victim {
         verb(twin_);
         fails(allocations, verb);
         fails(kernel_calls, verb);
+        const Interrupt::Listening listening(interrupt, nullptr, Interrupt::always);
+        fails(polls, verb);
         attempt(model_, before_, [&] { verb(model_); });
         demand_same(saved(twin_), 0);
         return *this;
@@ -130,9 +137,10 @@ Victim<Algo> grown(const typename Algo::Params& params, const Stream<T>& stream)
 }
 
 inline void say_how_many(const char* who) {
-    std::printf("%s: %lld allocations and %lld kernel calls failed; every model was as before\n",
-                who, static_cast<long long>(allocations.struck),
-                static_cast<long long>(kernel_calls.struck));
+    const auto count = [](const Fuse& fuse) { return static_cast<long long>(fuse.struck); };
+    std::printf(
+        "%s: failed %lld allocations, %lld kernel calls, %lld polls; every model as before\n", who,
+        count(allocations), count(kernel_calls), count(polls));
 }
 
 inline const std::vector<std::int64_t> kSome = {1, 2, 5, 9, 14, 20};

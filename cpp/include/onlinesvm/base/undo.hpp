@@ -66,6 +66,7 @@ class LedgerOf : public Array {
         Array::resize(n, value);
     }
     void clear() { save(), Array::clear(); }
+    void swap(Array&) = delete;
     template <class... Values>
     void assign(Values&&... values) {
         save();

@@ -184,17 +184,6 @@ class Pair final : public Follower {
         subtract(moves, 0, rows_.resting());
         subtract(moves, rows_.active(), s_.size());
     }
-    // The solution with its gradient, to go back to: valid while no member moves to another slot.
-    struct Solution {
-        Aligned<double> s, g;
-        isa::Ends ends;
-    };
-    void save(Solution& to) const { to.s = s_, to.g = g_, to.ends = ends_; }
-    void restore(Solution& from) noexcept {
-        g_.swap(from.g);
-        for (Slot j = 0; j < s_.size(); ++j) set(j, from.s[j]);
-        ends_ = from.ends;
-    }
     // g afresh from the definition: stops the drift of incremental updates.
     void refresh() {
         told_.clear();

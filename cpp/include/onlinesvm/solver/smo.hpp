@@ -33,20 +33,12 @@ class SmoSolver {
         return pair_.delta() > pair_.tolerance();
     }
 
-    // One round of at most `most` steps, whole or not at all; says how many there were. None:
-    // nothing can be gained.
+    // One round of at most `most` steps; says how many there were. None: nothing can be gained.
     std::int64_t round(std::int64_t most) {
         const double tol = std::max(pair_.tolerance(), kLoose * pair_.delta());
         admit();
         const std::int64_t limit = std::min(most, kPatience + 2 * std::int64_t(rows_.hot()));
-        pair_.save(before_);
-        std::int64_t taken = 0;
-        try {
-            taken = climb(tol, limit);
-        } catch (...) {
-            pair_.restore(before_);
-            throw;
-        }
+        const std::int64_t taken = climb(tol, limit);
         if (taken == limit) shrink();
         return taken;
     }
@@ -59,10 +51,12 @@ class SmoSolver {
     // The hot members climb, then the others hear of it.
     std::int64_t climb(double tol, std::int64_t limit) {
         pair_.focus();
+        before_.assign(pair_.coefficients() + rows_.resting(),
+                       pair_.coefficients() + rows_.active());
         const std::int64_t taken = pair_.climb(order_, tol, limit);
         moves_.clear();
         for (Slot j = rows_.resting(); j < rows_.active(); ++j)
-            if (const double by = pair_.coefficient(j) - before_.s[j]; by != 0)
+            if (const double by = pair_.coefficient(j) - before_[j - rows_.resting()]; by != 0)
                 moves_.push_back({j, by});
         pair_.tell(moves_);
         pair_.look();
@@ -103,7 +97,7 @@ class SmoSolver {
     Order order_;
     std::function<bool(Slot)> supports_;
     std::vector<std::pair<double, std::int64_t>> found_;
-    typename Pair<T>::Solution before_;
+    std::vector<double> before_;
     std::vector<typename Pair<T>::Moved> moves_;
 };
 
