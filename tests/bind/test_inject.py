@@ -38,7 +38,7 @@ class Kernel:
     left = 0
 
     def arm(self, call: int) -> None:
-        self.left = call + 1
+        self.left = call
 
     def disarm(self) -> None:
         self.left = 0
@@ -139,7 +139,7 @@ def test_what_fails_leaves_nothing_behind(cls: Any, verb: str) -> None:
     other.load(core.state())
     act(twin)
     struck = survives(core, act, kernel.arm, kernel.disarm)
-    assert struck or verb in ("flush", "merge", "unlearn", "set_C", "reweight", "finish", "improve")
+    assert struck or not verb.startswith(("learn", "together"))
     survives(other, act, _core.interrupt_after, lambda: _core.interrupt_after(0))
     if verb != "improve":  # how many rounds are one call is a matter of time
         assert facts(core) == facts(twin) == facts(other)
