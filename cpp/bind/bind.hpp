@@ -136,6 +136,21 @@ class Shared {
         return verb(std::as_const(*algo));
     }
 
+    // Rounds of steps, each all or nothing. Many short calls would give the GIL away and take it back
+    // so often that no other thread gets it.
+    bool improve_for_a_while() {
+        nb::gil_scoped_release nogil;
+        const Signals signals;
+        const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+        for (bool more = true; more;) {
+            Change change(*this);
+            more = algo->improve();
+            change.stands();
+            if (more && std::chrono::steady_clock::now() >= end) return true;
+        }
+        return false;
+    }
+
     // ---- all or nothing, over several calls ----
 
     // From here on all changes are taken back together, should one fail or rollback() ask for it.
@@ -466,15 +481,6 @@ inline Dict to_dict(Weights weights) {
     return out;
 }
 
-// Many short calls would give the GIL away and take it back so often that no other thread gets it.
-template <class Algo>
-bool improve_for_a_while(Algo& algo) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
-    while (algo.improve())
-        if (std::chrono::steady_clock::now() >= end) return true;
-    return false;
-}
-
 // Breakpoints by column, output by output.
 inline Dict to_dict(const std::vector<std::vector<Breakpoint>>& paths) {
     std::vector<double> u, dual;
@@ -645,10 +651,7 @@ void bind_as(nb::module_& m, const std::string& name) {
     if constexpr (requires(Algo& algo) { algo.improve(); })
         model
             .def(
-                "improve",
-                [](Model& self) {
-                    return self.write([](Algo& algo) { return improve_for_a_while(algo); });
-                },
+                "improve", [](Model& self) { return self.improve_for_a_while(); },
                 "Rounds of steps for a tenth of a second; False once there is no more to gain.")
             .def("steps",
                  [](const Model& self) {
