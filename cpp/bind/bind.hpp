@@ -193,13 +193,13 @@ class Shared {
         together = false;
     }
 
-    void merge(const Shared& other, std::int64_t shift) {
+    void merge(const Shared& other, std::int64_t shift, const Vector<std::int64_t>& numbers) {
         const auto [theirs, columns] =
             other.read([&](const Algo& algo) { return std::pair(algo, other.width); });
         nb::gil_scoped_release nogil;
         const Signals signals;
         Change change(*this);
-        algo->merge(theirs, shift);
+        algo->merge(theirs, shift, view(numbers));
         width = std::max(width, columns);
         change.stands();
     }
@@ -669,8 +669,10 @@ void bind_as(nb::module_& m, const std::string& name) {
         });
     if constexpr (requires(Algo& algo) { algo.flush(); })
         model.def("flush", [](Model& self) { self.write([](Algo& algo) { algo.flush(); }); });
-    if constexpr (requires(Algo& algo, std::int64_t shift) { algo.merge(algo, shift); })
-        model.def("merge", &Model::merge, "other"_a, "shift"_a);
+    if constexpr (requires(Algo& algo, std::span<const std::int64_t> numbers) {
+                      algo.merge(algo, 0, numbers);
+                  })
+        model.def("merge", &Model::merge, "other"_a, "shift"_a, "numbers"_a);
     if constexpr (requires(const Algo& algo) { algo.radius(); })
         model.def("radius", [](const Model& self) {
             return to_numpy(self.read([](const Algo& algo) { return algo.radius(); }));

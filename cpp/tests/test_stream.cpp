@@ -85,7 +85,7 @@ void merges(Form form, Shape shape, bool sparse) {
     one.flush();
     two.flush();
     const std::vector<double> before = one.radius(), theirs = two.radius();
-    one.merge(two, 100);
+    one.merge(two, 100, std::vector<std::int64_t>{0, 1, 2});
     for (std::size_t o = 0; o < 3; ++o)
         CHECK(one.radius()[o] >= std::max(before[o], theirs[o]) - 1e-5);
     for (double f : scores(one, stream)) CHECK(std::isfinite(f));

@@ -162,3 +162,29 @@ def test_many_classes_one_by_one_and_at_once() -> None:
         single.learn_one(x, int(label))
     assert whole.classes_.tolist() == list(range(300)) == single.classes_.tolist()
     assert np.array_equal(whole.decision_function(X), single.decision_function(X))
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("options", [{}, {"balls": 3}, {"kernel": "rbf", "gamma": 0.5}])
+def test_models_that_met_their_classes_in_another_order_merge(
+    options: dict[str, Any], classes: int
+) -> None:
+    X, numbers = stream(classes)
+    y = np.array(["c", "a", "b"])[numbers]
+
+    def merged(*orders: str) -> Any:
+        parts = []
+        for order, half in zip(orders, (slice(30), slice(30, 60)), strict=True):
+            names = [name for name in order if name in y]
+            model = StreamSVC(classes="open", **options)
+            model.partial_fit(np.zeros((len(names), 4)), names, sample_weight=np.zeros(len(names)))
+            parts.append(model.partial_fit(X[half], y[half]))
+        return parts[0].merge(parts[1])
+
+    straight = merged("abc", "abc")
+    for orders in (("cab", "bac"), ("abc", "cba"), ("bca", "bca")):
+        other = merged(*orders)
+        assert np.allclose(other.decision_function(X), straight.decision_function(X), rtol=1e-9)
+        assert np.allclose(other.radius_, straight.radius_)
+        assert np.allclose(other.radius_bound_, straight.radius_bound_)
+        other.partial_fit(X[:5] * 2, y[:5])

@@ -192,7 +192,8 @@ class StreamSVC(WeightsOrExamples, OnlineClassifier):
         check_is_fitted(self)
         self._ready()
         self._demand_alike(other)
-        self._core.merge(other._core, self._next_id)
+        numbers = [other._labels.codes[name] for name in self._labels.codes]
+        self._core.merge(other._core, self._next_id, np.array(numbers, dtype=np.int64))
         self._next_id += other._next_id
         self._id_gap += other._id_gap
         self._held = None  # the other's first examples are not here to be learned again
@@ -206,7 +207,7 @@ class StreamSVC(WeightsOrExamples, OnlineClassifier):
         mine, theirs = (
             {
                 "core": (model._core_name, model._core_settings),
-                "classes_ or met them in another order": model._labels.arrived().tolist(),
+                "classes_": model.classes_.tolist(),
                 "features": [
                     model._facts()[fact] for fact in ("n_features_in", "vocabulary", "sparsely")
                 ],

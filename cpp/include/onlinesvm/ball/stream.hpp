@@ -178,13 +178,15 @@ class StreamSVM {
     }
 
     // The model of two streams from the models of each; ids of the other's examples go up by
-    // `shift`. Both let their waiting examples in first.
-    void merge(StreamSVM other, std::int64_t shift) {
+    // `shift`, and my class c bears numbers[c] over there. Both let their waiting examples in first.
+    void merge(StreamSVM other, std::int64_t shift, std::span<const std::int64_t> numbers) {
         if (other.outputs() != outputs() || other.params.balls != params.balls ||
             other.model.index() != model.index())
             throw std::invalid_argument("other: a model of other classes or parameters");
+        demand_permutation(numbers);
         flush();
         other.flush();
+        other.renumber(numbers);
         kept.resize(kept.size() + other.kept.size(), 0);  // nobody waits for these any more
         std::visit(
             [&](auto& c) {
@@ -426,6 +428,41 @@ class StreamSVM {
             dots[a * n + a] = points[a].norm2;
         }
         return dots;
+    }
+
+    void demand_permutation(std::span<const std::int64_t> numbers) const {
+        std::vector<bool> met(std::max<std::size_t>(2, outputs()));
+        for (const std::int64_t number : numbers) {
+            if (number < 0 || number >= std::int64_t(met.size()) || met[std::size_t(number)])
+                throw std::invalid_argument("numbers: not the classes in some order");
+            met[std::size_t(number)] = true;
+        }
+        if (outputs() > 1 && numbers.size() != outputs())
+            throw std::invalid_argument("numbers: one for each class is needed");
+    }
+
+    // Class c is what bore the number numbers[c]; nobody waits.
+    void renumber(std::span<const std::int64_t> numbers) {
+        if (std::is_sorted(numbers.begin(), numbers.end())) return;
+        std::visit([&](auto& c) { outputs() == 1 ? mirror(c) : renumber(c, numbers); }, model);
+    }
+    template <class Model>
+    void mirror(Centres<Model>& c) {
+        for (std::size_t b = 0; b < params.balls; ++b) c.copy(b, b, -1.0);
+    }
+    template <class Model>
+    void renumber(Centres<Model>& c, std::span<const std::int64_t> numbers) {
+        const std::size_t n = c.scale.size();
+        const std::vector<Cluster> old = clusters;
+        c.grow(2 * n);
+        for (std::size_t j = 0; j < n; ++j) c.copy(j, n + j, 1.0);
+        for (std::size_t o = 0; o < outputs(); ++o) {
+            const auto from = static_cast<std::size_t>(numbers[o]);
+            clusters[o] = old[from];
+            for (std::size_t b = 0; b < params.balls; ++b)
+                c.copy(n + from * params.balls + b, o * params.balls + b, 1.0);
+        }
+        c.cut(n);
     }
 
     template <class Model>
