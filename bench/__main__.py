@@ -19,6 +19,7 @@ SPEED = (
     "poker",
     "core_vector",
     "predict",
+    "one_by_one",
     "kernel_row",
     "linear",
     "sparse",

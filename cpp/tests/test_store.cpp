@@ -88,6 +88,22 @@ void decision_values_follow_the_definition() {
     }
 }
 
+// The bits of a kernel row hang neither on what a store went through nor on who else is in it.
+template <class T>
+void same_rows_as_alone(const Store<T>& store, const Stream<T>& stream,
+                        const std::vector<std::size_t>& held, Row<T> x) {
+    Aligned<T> row(store.padded_size() + isa::lanes<T>), one(isa::lanes<T>);
+    const Slot middle = held.size() / 2;
+    store.row(x, 0, middle, row.data());
+    store.row(x, middle, held.size(), row.data());
+    for (Slot j = 0; j < held.size(); ++j) {
+        Store<T> alone(store.kernel());
+        alone.push(stream[held[j]]);
+        alone.row(x, 0, 1, one.data());
+        CHECK(row[j] == one[0]);
+    }
+}
+
 // A store that examples enter and leave holds what a plain list would hold.
 template <class T>
 void examples_come_and_go(bool sparse) {
@@ -104,6 +120,7 @@ void examples_come_and_go(bool sparse) {
         std::swap(held[gone], held.back());
         store.pop();
         held.pop_back();
+        same_rows_as_alone(store, stream, held, stream[i]);
     }
     CHECK(store.size() == held.size());
     typename Store<T>::Scratch scratch;

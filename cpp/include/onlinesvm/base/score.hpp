@@ -15,7 +15,10 @@ namespace onlinesvm {
 template <class T>
 void score(const Store<T>& store, std::size_t n, std::span<const double* const> coefficients,
            std::span<const Row<T>> xs, double* out) {
-    constexpr std::size_t kRun = 128, kStride = kRun + isa::lanes<T>, kQueries = 252;
+    // A run of dense examples stays in the cache while all queries pass; of sparse ones, every run
+    // would walk the lists anew, so there is but one.
+    const std::size_t run = store.sparse() ? n : 128, stride = run + isa::lanes<T>;
+    const std::size_t queries = store.sparse() ? 8 : 252;
     const std::size_t outputs = coefficients.size();
     std::fill(out, out + xs.size() * outputs, 0.0);
     if (n == 0) return;
@@ -24,18 +27,18 @@ void score(const Store<T>& store, std::size_t n, std::span<const double* const> 
     std::iota(order.begin(), order.end(), 0);
     const auto middle = std::stable_partition(
         order.begin(), order.end(), [&](std::size_t i) { return store.is_short(norms[i]); });
-    Aligned<T> values(std::min(kQueries, xs.size()) * kStride);
+    Aligned<T> values(std::min(queries, xs.size()) * stride);
     std::vector<Row<T>> rows;
     std::vector<T> squares;
     std::vector<T*> target;
     const auto add = [&](std::span<const std::size_t> some, bool all_short) {
         rows.clear(), squares.clear();
         for (std::size_t i : some) rows.push_back(xs[i]), squares.push_back(norms[i]);
-        for (Slot first = 0; first < n; first += kRun) {
-            const Slot last = std::min(n, first + kRun);
+        for (Slot first = 0; first < n; first += run) {
+            const Slot last = std::min(n, first + run);
             target.clear();
             for (std::size_t q = 0; q < some.size(); ++q)
-                target.push_back(values.data() + q * kStride - first);
+                target.push_back(values.data() + q * stride - first);
             store.rows(rows, first, last, target.data(), all_short ? squares.data() : nullptr);
             for (std::size_t q = 0; q < some.size(); ++q)
                 for (std::size_t o = 0; o < outputs; ++o)
@@ -45,7 +48,7 @@ void score(const Store<T>& store, std::size_t n, std::span<const double* const> 
     };
     for (auto at = order.begin(); at < order.end();) {
         const auto part = at < middle ? middle : order.end();
-        const auto next = at + std::min<std::ptrdiff_t>(kQueries, part - at);
+        const auto next = at + std::min<std::ptrdiff_t>(queries, part - at);
         add({at, next}, at < middle);
         at = next;
     }

@@ -3,12 +3,14 @@
 // Dense examples lie in blocks of one cache line: 16 floats (8 doubles) of one feature, then of the
 // next, so that a kernel row is a few streams of full-width loads with no horizontal sum. Sparse
 // examples lie in an inverted index: one list of (slot, value) per feature, so that a kernel row
-// costs the postings of the query's features and not a walk over every example. A slot is a
-// position, 0 .. size()-1; swap and pop keep them dense.
+// costs the postings of the query's features and not a walk over every example; a feature that most
+// examples have lies in a column by slot besides. A slot is a position, 0 .. size()-1; swap and pop
+// keep them dense.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <new>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -140,22 +142,24 @@ class SparseStore {
 
     // `entries` is memory for as many: with it, and where as much was stored before, nothing fails.
     void push(Row<T> x, std::vector<Entry> entries = {}) {
-        if (lists_.size() < x.width) lists_.resize(x.width);
+        if (features_.size() < x.width) features_.resize(x.width);
         entries.clear();
         entries.reserve(x.size);
         make_room(rows_);
-        for (std::size_t i = 0; i < x.size; ++i) make_room(lists_[x.indices[i]]);
+        for (std::size_t i = 0; i < x.size; ++i) make_room(features_[x.indices[i]].list);
         for (std::size_t i = 0; i < x.size; ++i) {
-            auto& list = lists_[x.indices[i]];
-            entries.push_back({x.indices[i], std::uint32_t(list.size())});
-            list.push_back({std::uint32_t(rows_.size()), std::uint32_t(i), x.values[i]});
+            Feature& feature = features_[x.indices[i]];
+            entries.push_back({x.indices[i], std::uint32_t(feature.list.size())});
+            feature.push({std::uint32_t(rows_.size()), std::uint32_t(i), x.values[i]});
         }
         rows_.push_back({std::move(entries), Sums::of(x)});
         width_ = std::max(width_, x.width);
     }
     void pop() {
         for (const Entry& e : rows_.back().entries) {
-            auto& list = lists_[e.feature];
+            Feature& feature = features_[e.feature];
+            feature.put(rows_.size() - 1, 0);
+            auto& list = feature.list;
             list[e.place] = list.back();  // swap-remove; tell the moved posting's owner
             rows_[list[e.place].slot].entries[list[e.place].entry].place = e.place;
             list.pop_back();
@@ -163,22 +167,28 @@ class SparseStore {
         rows_.pop_back();
     }
     void swap(Slot a, Slot b) {
+        for (Slot slot : {a, b})
+            for (const Entry& e : rows_[slot].entries) features_[e.feature].put(slot, 0);
         std::swap(rows_[a], rows_[b]);
         for (Slot slot : {a, b})
-            for (const Entry& e : rows_[slot].entries)
-                lists_[e.feature][e.place].slot = std::uint32_t(slot);
+            for (const Entry& e : rows_[slot].entries) {
+                Posting& posting = features_[e.feature].list[e.place];
+                posting.slot = std::uint32_t(slot);
+                features_[e.feature].put(slot, posting.value);
+            }
     }
     void get(Slot slot, std::vector<T>& values, std::vector<std::int32_t>& indices) const {
         values.clear();
         indices.clear();
         for (const Entry& e : rows_[slot].entries) {
-            values.push_back(lists_[e.feature][e.place].value);
+            values.push_back(features_[e.feature].list[e.place].value);
             indices.push_back(e.feature);
         }
     }
     std::size_t nbytes() const {
-        std::size_t n = lists_.capacity() * sizeof(lists_[0]) + rows_.capacity() * sizeof(Example);
-        for (const auto& list : lists_) n += list.capacity() * sizeof(Posting);
+        std::size_t n = features_.capacity() * sizeof(Feature) + rows_.capacity() * sizeof(Example);
+        for (const Feature& f : features_)
+            n += f.list.capacity() * sizeof(Posting) + f.column.capacity() * sizeof(T);
         for (const auto& row : rows_) n += row.entries.capacity() * sizeof(Entry);
         return n;
     }
@@ -189,10 +199,15 @@ class SparseStore {
         const Sums mine = Sums::of(q);
         const auto each = [&](auto term) {
             for (std::size_t i = 0; i < q.size; ++i) {
-                if (std::size_t(q.indices[i]) >= lists_.size()) break;
+                if (std::size_t(q.indices[i]) >= features_.size()) break;
                 const T v = q.values[i];
-                for (const Posting& p : lists_[q.indices[i]])
-                    if (p.slot >= first && p.slot < last) out[p.slot] += term(v, p.value);
+                const Feature& feature = features_[q.indices[i]];
+                const Slot end = std::min(last, feature.column.size());
+                if (!feature.column.empty())  // a zero adds nothing: the bits are those of the list
+                    for (Slot j = first; j < end; ++j) out[j] += term(v, feature.column[j]);
+                else
+                    for (const Posting& p : feature.list)
+                        if (p.slot >= first && p.slot < last) out[p.slot] += term(v, p.value);
             }
         };
         std::fill(out + first, out + last, T(0));
@@ -229,6 +244,38 @@ class SparseStore {
         std::uint32_t slot, entry;
         T value;
     };
+    // The values of a feature: a list, and a column by slot while most examples have it. Behind its
+    // end, and where an example does not have the feature, a column is 0. A column only saves time:
+    // without memory for it, the list serves.
+    struct Feature {
+        std::vector<Posting> list;
+        std::vector<T> column;
+
+        void push(Posting p) {
+            list.push_back(p);
+            if (column.empty() && list.size() >= 16 && list.size() > p.slot / 2 && reach(p.slot))
+                for (const Posting& each : list) column[each.slot] = each.value;
+            else if (list.size() < p.slot / 8)
+                column = {};
+            else
+                put(p.slot, p.value);
+        }
+        void put(Slot slot, T value) noexcept {
+            if (slot < column.size() || (!column.empty() && value != 0 && reach(slot)))
+                column[slot] = value;
+        }
+
+      private:
+        bool reach(Slot slot) noexcept {
+            try {
+                column.resize(slot + 1);
+                return true;
+            } catch (const std::bad_alloc&) {
+                column = {};
+                return false;
+            }
+        }
+    };
     struct Sums {
         T squares = 0, sizes = 0;
         static Sums of(Row<T> x) {
@@ -250,7 +297,7 @@ class SparseStore {
     }
 
     std::size_t width_ = 0;
-    std::vector<std::vector<Posting>> lists_;
+    std::vector<Feature> features_;
     std::vector<Example> rows_;
 };
 
