@@ -234,11 +234,21 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator):
     def _recall(self, facts: dict[str, Any]) -> None:
         super()._recall(facts)
         self._labels = Labels(facts["classes"], is_open=bool(facts["open"]))
-        if len(self._labels.codes) != len(self._labels):
+        if np.shape(facts["classes"]) != (len(self._labels),):
             raise ValueError("its classes are not distinct")
         self.classes_ = self._labels.names
         self._class_factors = facts["class_factors"]
+        if self._class_factors is not None:
+            factors = np.asarray(self._class_factors, dtype=np.float64)
+            if factors.ndim != 1 or len(factors) < len(self._labels):
+                raise ValueError("its class weights do not fit its classes")
+            if not (np.isfinite(factors).all() and (factors >= 0).all()):
+                raise ValueError("its class weights are not finite numbers >= 0")
+            self._class_factors = factors
         self._open_short_way()
+
+    def _outputs(self) -> int:
+        return len(self._labels) if len(self._labels) > 2 else 1
 
     # --- what it knows ------------------------------------------------------------------------
 

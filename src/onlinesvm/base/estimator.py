@@ -26,9 +26,9 @@ from sklearn.utils.validation import check_is_fitted
 from onlinesvm import _core
 
 from .. import kernels
-from ..params import number, threads, word
+from ..params import count, flag, number, threads, word
 from .labels import NO_LABELS, Labels
-from .persistence import Persistent, revive
+from .persistence import ASK_ALL, Persistent, revive
 from .progress import LiveBar, Progress, Silence
 from .reading import MAX_ID, Columns, Reader, one_row
 from .rows import Rows, SparseRows
@@ -41,7 +41,6 @@ _SLAB_ROWS = 1024
 _SLAB_ROWS_WATCHED = 16  # rows are tested before their slab is learned: the first must be short
 _SLAB_ROWS_MOST = 16384
 _SLAB_SECONDS = 0.1
-_ASK_ALL = {"query": "all", "selection": "random"}  # how a core is told to use every label
 _ONES = np.ones(_SLAB_ROWS_MOST)
 _ONES.flags.writeable = False
 
@@ -357,7 +356,7 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
             gamma = Spread.of(rows, named=self._vocabulary is not None).gamma(self.gamma)
         told["kernel"]["gamma"] = gamma
         # Learning again may ask other labels than before: until gamma is settled, all are used.
-        asking = {**told, **{name: all_ for name, all_ in _ASK_ALL.items() if name in told}}
+        asking = {**told, **{name: all_ for name, all_ in ASK_ALL.items() if name in told}}
         core = getattr(_core, self._core_name)(asking)
         core.threads = threads(getattr(self, "n_jobs", None))
         for start, stop in runs(held.classes) if len(held) else ():
@@ -651,23 +650,48 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
         }
 
     def _recall(self, facts: dict[str, Any]) -> None:
-        self.n_features_in_ = int(facts["n_features_in"])
-        if facts["feature_names"] is not None:
-            self.feature_names_in_ = facts["feature_names"]
+        self.n_features_in_ = count("n_features_in", facts["n_features_in"])
+        names, vocabulary = facts["feature_names"], facts["vocabulary"]
+        if names is not None:
+            if np.shape(names) != (self.n_features_in_,) or vocabulary is not None:
+                raise ValueError("its feature names do not fit its features")
+            self.feature_names_in_ = np.asarray(names)
             self._names = dict.fromkeys(self.feature_names_in_.tolist())
-        if facts["vocabulary"] is not None:
-            self._vocabulary = Vocabulary(facts["vocabulary"])
-        self._sparsely = bool(facts["sparsely"])
+        self._sparsely = flag("sparsely", facts["sparsely"])
+        if vocabulary is not None:
+            self._vocabulary = Vocabulary(vocabulary)
+            if len(vocabulary) != len(self._vocabulary) or not self._sparsely:
+                raise ValueError("its vocabulary has a name twice, or no sparse rows")
+            if len(vocabulary) != self.n_features_in_:
+                raise ValueError("its vocabulary does not fit its features")
         self._short_width = -1 if self._sparsely else self.n_features_in_
-        self._next_id, self._id_gap = int(facts["next_id"]), int(facts["id_gap"])
-        self._begun = facts.get("begun") or self.get_params(deep=False)
-        self._altered = facts.get("begun") is not None
+        self._next_id = count("next_id", facts["next_id"])
+        self._id_gap = count("id_gap", facts["id_gap"])
+        if self._id_gap > self._next_id or self._next_id > MAX_ID + 1:
+            raise ValueError("its ids are out of range")
+        self._begun = facts["begun"] or self.get_params(deep=False)
+        self._altered = facts["begun"] is not None
         if self._settles_gamma(self._core_settings):
             self._spread = Spread()
-        if facts.get("held") is not None:
+        if facts["held"] is not None:
             width, sparsely = self.n_features_in_, self._sparsely
             self._held = Held.from_facts(facts["held"], width, sparsely=sparsely)
         self._open_short_way()
+
+    def _outputs(self) -> int:
+        """How many scores the core has to have."""
+        return 1
+
+    def _demand_fits(self, state: Mapping[str, NDArray[Any]]) -> None:
+        width = state["width"].tolist()
+        # Examples of weight 0 are counted but never reach the core.
+        least = 0 if self._sparsely or not width else self.n_features_in_
+        if not least <= width <= self.n_features_in_:
+            raise ValueError("its examples are not as wide as its features are many")
+        held = {} if self._held is None else {"ids": self._held.ids}
+        for name, ids in (*state.items(), *held.items()):
+            if name.rpartition(".")[2] in ("id", "ids") and ids.max(initial=-1) >= self._next_id:
+                raise ValueError("an example has an id that was never given")
 
 
 def concrete(root: type[OnlineEstimator]) -> Iterator[type[OnlineEstimator]]:

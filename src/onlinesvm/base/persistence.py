@@ -2,8 +2,9 @@
 
 A file holds the core's state arrays, one array of JSON with everything else, and in its header
 the format, the versions, the class, and a SHA-256 over all of it. Loading a file from a stranger
-is safe: sizes are capped before anything is allocated, the checksum and the class are verified,
-and the core takes its arrays only if their names, types and lengths belong together.
+is safer than a pickle: the header is read by its grammar and nothing else, the arrays are views of
+the bytes at hand, the core's settings must be those that the constructor's own checks give, and the
+core takes its arrays only if their names, types and lengths belong together.
 """
 
 from __future__ import annotations
@@ -11,27 +12,28 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+import re
+import stat
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError
-from safetensors.numpy import load as parse
 from safetensors.numpy import save as serialise
 
 from onlinesvm import _core
 from onlinesvm.atomic import replacing
 
+from ..params import count, number, word
 from .plain import from_plain, to_plain
 
-FORMAT = 1
+FORMAT = 2
 _HEAD = "onlinesvm"  # the one metadata entry
 _FACTS = "facts"  # the JSON array
 _STATE = "state."  # prefix of the core's arrays
-_MAX_HEADER = 1 << 20
-_MAX_ARRAYS = 1024
+_BITS = {"float32": "32", "float64": "64"}
+ASK_ALL = {"query": "all", "selection": "random"}  # how a core is told to use every label
 
 
 class Persistent:
@@ -45,14 +47,26 @@ class Persistent:
         """Write the model to ``path``, whole or not at all; the model is not touched.
 
         :func:`onlinesvm.load` brings it back, and learning goes on as if it had never stopped,
-        bit for bit.
+        bit for bit. What it could not bring back is refused here, before anything is written: a
+        function as kernel, a class of your own, labels that no file can hold.
 
         Parameters
         ----------
         path : str or path
-            An existing file is replaced only once the new one is safely on disk; it keeps its mode,
-            and a link is followed.
+            An existing file is replaced only once the new one is safely on disk. It keeps its
+            mode; a link keeps pointing to it.
+
+        Raises
+        ------
+        ValueError
+            When the model has something that a file without code cannot hold; pickle can.
         """
+        kind = type(self)
+        if _classes().get(kind.__name__) is not kind:
+            raise ValueError(
+                f"{kind.__name__} is a class of your own, which load could not find; "
+                "pickle the model instead"
+            )
         facts = {"params": self.get_params(deep=False)}  # type: ignore[attr-defined]
         arrays: dict[str, NDArray[Any]] = {}
         if "_core" in self.__dict__:
@@ -61,7 +75,7 @@ class Persistent:
         text = json.dumps({k: _plain_fact(k, v) for k, v in facts.items()}, allow_nan=False)
         arrays[_FACTS] = np.frombuffer(text.encode(), dtype=np.uint8)
         with replacing(path) as file:
-            file.write(_pack(type(self).__name__, arrays))
+            file.write(_pack(kind.__name__, arrays))
 
     def _facts(self) -> dict[str, Any]:
         """What is known besides the parameters and the core's arrays."""
@@ -69,6 +83,10 @@ class Persistent:
 
     def _recall(self, facts: dict[str, Any]) -> None:
         """Take facts from ``_facts`` back."""
+        raise NotImplementedError
+
+    def _demand_fits(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """A ValueError if the core's arrays speak of another model than the facts recalled."""
         raise NotImplementedError
 
     def _install(self, core: Any) -> None:
@@ -105,7 +123,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     Raises
     ------
     ValueError
-        When the file is not a saved model, is damaged, or comes from a newer format.
+        When the file is not a saved model, is damaged, contradicts itself, or comes from a
+        version with another format.
 
     Examples
     --------
@@ -117,12 +136,25 @@ def load(path: str | os.PathLike[str]) -> Any:
     >>> again.predict(np.eye(2)).tolist()
     [0, 1]
     """
-    data = Path(path).read_bytes()
     try:
-        kind, arrays = _unpack(data)
+        kind, arrays = _unpack(_read(path))
         return _rebuild(kind, arrays)
-    except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
-        raise ValueError(f"{path} is not a model this version can load: {error}") from None
+    except (
+        ValueError,
+        TypeError,
+        LookupError,
+        AttributeError,
+        ArithmeticError,
+        RecursionError,
+    ) as e:
+        why = "".join(c if c.isprintable() else "?" for c in " ".join(str(e).split()))
+        raise ValueError(f"{path} is not a model this version can load: {why[:400]}") from None
+
+
+def _read(path: str | os.PathLike[str]) -> bytes:
+    if not stat.S_ISREG(os.stat(path).st_mode):  # a device may have no end
+        raise ValueError("it is no regular file")
+    return Path(path).read_bytes()
 
 
 def revive(name: str, settings: dict[str, Any], state: Mapping[str, NDArray[Any]]) -> Any:
@@ -132,26 +164,51 @@ def revive(name: str, settings: dict[str, Any], state: Mapping[str, NDArray[Any]
     return core
 
 
-def _rebuild(kind: str, arrays: dict[str, NDArray[Any]]) -> Any:
+def _classes() -> dict[str, type[Any]]:
     import onlinesvm  # the public names exist only once the package is complete
 
-    classes = {cls.__name__: cls for cls in onlinesvm.all_estimators()}
-    if kind not in classes:
+    return {cls.__name__: cls for cls in onlinesvm.all_estimators()}
+
+
+def _rebuild(kind: str, arrays: dict[str, NDArray[Any]]) -> Any:
+    cls = _classes().get(kind)
+    if cls is None:
         raise ValueError(f"it holds a {kind[:80]!r}, which is no class of this library")
     text = arrays.pop(_FACTS).tobytes()
     facts = {name: from_plain(value) for name, value in dict(json.loads(text)).items()}
-    model = classes[kind](**facts.pop("params"))
+    params = facts.pop("params")
+    model = cls(**params)
     if not facts:
+        if arrays:
+            raise ValueError("it has arrays, but says nothing of what was learned")
         return model
-    core_name, settings = facts.pop("core"), facts.pop("settings")
-    if core_name not in (f"{model._stem}32", f"{model._stem}64"):
-        raise ValueError(f"its core {core_name!r} does not belong to {kind}")
     state = {name.removeprefix(_STATE): array for name, array in arrays.items()}
-    core = revive(core_name, settings, state)
-    model._core_name, model._core_settings = core_name, settings
+    beginner = model if facts["begun"] is None else cls(**facts["begun"])
+    _settle(model, beginner, facts)
+    core = getattr(_core, model._core_name)(model._core_settings)
     model._install(core)
     model._recall(facts)
+    model._demand_fits(state)
+    core.load(state)
+    if core.outputs != model._outputs():
+        raise ValueError("its outputs do not fit its classes")
     return model
+
+
+def _settle(model: Any, beginner: Any, facts: dict[str, Any]) -> None:
+    """Take the settings that the constructor's own checks give, which the file must agree with."""
+    settings, name = facts.pop("settings"), facts.pop("core")
+    known = beginner._core_params(count("n_features_in", facts["n_features_in"]))
+    if isinstance(getattr(beginner, "gamma", None), str):  # a word: the rows have settled it
+        known["kernel"]["gamma"] = number("gamma", settings["kernel"]["gamma"], above=0)
+    if facts["held"] is not None:  # until then every label is used
+        known |= {name: every for name, every in ASK_ALL.items() if name in known}
+    model._core_settings = known
+    model._core_name = beginner._stem + _BITS[word("dtype", beginner.dtype, _BITS)]
+    if name != model._core_name:
+        raise ValueError(f"its core {str(name)[:80]!r} does not belong to {type(model).__name__}")
+    if settings != known:
+        raise ValueError("its settings are not those of its parameters")
 
 
 def _plain_fact(name: str, value: Any) -> Any:
@@ -176,34 +233,72 @@ def _pack(kind: str, arrays: dict[str, NDArray[Any]]) -> bytes:
 
 
 def _unpack(data: bytes) -> tuple[str, dict[str, NDArray[Any]]]:
-    """The class name and the arrays of a container, once everything about it has been verified."""
+    """The class name and the arrays of a container, once everything about it has been verified.
+
+    The arrays are views of ``data``.
+    """
     size = int.from_bytes(data[:8], "little")
-    if len(data) < 8 or size > min(_MAX_HEADER, len(data) - 8):
+    if len(data) < 8 or size > len(data) - 8 or size % 8:
         raise ValueError("its header is damaged or too long")
-    header = json.loads(data[8 : 8 + size])
-    match header:
-        case {"__metadata__": {"onlinesvm": str() as text}}:
-            head = dict(json.loads(text))
-        case _:
-            raise ValueError("it was not written by onlinesvm")
-    if head.get("format") != FORMAT:
-        raise ValueError(
-            f"it has format {head.get('format')!r}, this library reads {FORMAT}; update onlinesvm"
-        )
-    if len(header) > _MAX_ARRAYS:
-        raise ValueError(f"it claims {len(header)} arrays; {_MAX_ARRAYS} are allowed")
-    try:
-        arrays: dict[str, NDArray[Any]] = parse(data)
-    except SafetensorError as error:
-        raise ValueError(f"its arrays are damaged ({error})") from None
+    first = _OPENING.match(data, 8, 8 + size)
+    if first is None:
+        raise ValueError("its header was not written by onlinesvm")
+    head = dict(json.loads(json.loads(first[1])))
+    _demand_format(head)
+    arrays = dict(_entries(data, first.end(), 8 + size))
     if head.pop("checksum", None) != _checksum(head, arrays):
         raise ValueError("its checksum does not match; the file is damaged")
     return str(head.get("class")), arrays
+
+
+# The header as the container writes it: {"__metadata__":{"onlinesvm":"..."},"name":{...},...}
+_OPENING = re.compile(rb'\{"__metadata__":\{"onlinesvm":("(?:[^"\\]|\\.){0,4000}")\}')
+_ENTRY = re.compile(
+    rb',"([\w.]{1,200})":\{"dtype":"([A-Z]\w{1,4})","shape":\[((?:\d{1,18}(?:,\d{1,18}){0,7})?)\],'
+    rb'"data_offsets":\[(\d{1,18}),(\d{1,18})\]\}'
+)
+_END = re.compile(rb"\} *")
+_DTYPES = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "U8": "|u1"}
+
+
+def _demand_format(head: Mapping[str, Any]) -> None:
+    known, library = head.get("format"), str(head.get("library"))[:20]
+    if known == FORMAT:
+        return
+    if isinstance(known, int) and known < FORMAT:
+        raise ValueError(
+            f"it has format {known} of onlinesvm {library}, this library reads {FORMAT}; "
+            "fit the model anew, or go on with that version"
+        )
+    raise ValueError(f"it has format {known!r:.20}, this library reads {FORMAT}; update onlinesvm")
+
+
+def _entries(data: bytes, at: int, end: int) -> Iterator[tuple[str, NDArray[Any]]]:
+    """The arrays by name, one after the other: they fill the file without gaps or overlaps."""
+    start, done, seen = end, 0, set()
+    while entry := _ENTRY.match(data, at, end):
+        name, kind, shape_text, first, last = (part.decode() for part in entry.groups())
+        if kind not in _DTYPES:
+            raise ValueError(f"it has an array of type {kind}, which no model has")
+        dtype = np.dtype(_DTYPES[kind])
+        shape = tuple(int(n) for n in shape_text.split(",") if n)
+        count = 1
+        for n in shape:
+            count *= n
+        if int(first) != done or int(last) != done + count * dtype.itemsize or name in seen:
+            raise ValueError("its arrays overlap, leave gaps or have other sizes than they say")
+        if int(last) > len(data) - start or done % dtype.itemsize:
+            raise ValueError("its arrays reach beyond the file")
+        yield name, np.frombuffer(data, dtype, count, start + done).reshape(shape)
+        seen.add(name)
+        done, at = int(last), entry.end()
+    if not _END.fullmatch(data, at, end) or start + done != len(data):
+        raise ValueError("its header is damaged")
 
 
 def _checksum(head: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
     digest = hashlib.sha256(json.dumps(dict(head), sort_keys=True).encode())
     for name, array in sorted(arrays.items()):
         digest.update(json.dumps([name, array.dtype.str, list(array.shape)]).encode())
-        digest.update(array.tobytes())
+        digest.update(array.reshape(-1).view(np.uint8).data)
     return digest.hexdigest()

@@ -5,34 +5,40 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import queries
 
-_DTYPE = re.compile(r"[<>|=]?(b1|[iu][1248]|f[248]|U\d{1,5}|O)")
+_DTYPE = re.compile(r"[<>|](b1|[iu][1248]|f[248]|U\d+|[mM]8(\[\w+\])?|O)")
 _QUERIES = {q.__name__: q for q in (queries.All, queries.Margin, queries.Greedy)}
+# An array of strings is as wide as its longest: so much may it take beyond its characters.
+_MOST_PADDING = 1 << 24
 
 
 def to_plain(name: str, value: Any) -> Any:
     """``value`` as something JSON can hold, exactly; a ValueError names what cannot be."""
     if isinstance(value, np.generic):
-        value = value.item()
+        plain = _array_to_plain(name, np.asarray(value))
+        return {"scalar": plain["array"][0], "dtype": plain["dtype"]}
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else {"float": repr(value)}
-    if isinstance(value, list | tuple):
+    if isinstance(value, tuple):
+        return {"tuple": [to_plain(name, item) for item in value]}
+    if isinstance(value, list):
         return [to_plain(name, item) for item in value]
     if isinstance(value, np.ndarray):
-        items = [to_plain(name, item) for item in value.tolist()]
-        return {"array": items, "dtype": value.dtype.str}
+        return _array_to_plain(name, value)
     if isinstance(value, Mapping):
         return {"dict": [[to_plain(name, k), to_plain(name, v)] for k, v in value.items()]}
-    if isinstance(value, queries.Query):
-        return {"query": type(value).__name__, **asdict(value)}
+    if type(value) in _QUERIES.values():
+        known = {field.name: to_plain(name, getattr(value, field.name)) for field in fields(value)}
+        return {"query": type(value).__name__, **known}
     if callable(value):
         raise ValueError(
             f"{name} is a function, which a file without code cannot hold; "
@@ -50,12 +56,57 @@ def from_plain(value: Any) -> Any:
     match value:
         case {"float": "inf" | "-inf" | "nan" as text, **rest} if not rest:
             return float(text)
+        case {"tuple": list() as items, **rest} if not rest:
+            return tuple(from_plain(item) for item in items)
         case {"dict": list() as pairs, **rest} if not rest:
             return {from_plain(k): from_plain(v) for k, v in pairs}
-        case {"array": list() as items, "dtype": str() as dtype, **rest} if (
-            not rest and _DTYPE.fullmatch(dtype)
-        ):
-            return np.array([from_plain(item) for item in items], dtype=np.dtype(dtype))
-        case {"query": str() as name, **fields} if name in _QUERIES:
-            return _QUERIES[name](**fields)
-    raise ValueError(f"a saved value has the unknown form {sorted(map(str, value))}")
+        case {"scalar": item, "dtype": str() as dtype, **rest} if not rest and dtype != "|O":
+            return _array_from_plain([item], dtype)[0]
+        case {"array": list() as items, "dtype": str() as dtype, **rest} if not rest:
+            return _array_from_plain(items, dtype)
+        case {"array": list() as items, "dtype": str() as dtype, "shape": list() as shape, **rest}:
+            if not rest:
+                return _array_from_plain(items, dtype).reshape(shape)
+        case {"query": str() as name, **known} if name in _QUERIES:
+            return _QUERIES[name](**{field: from_plain(item) for field, item in known.items()})
+    raise ValueError(f"a saved value has the unknown form {sorted(map(str, value))[:9]}")
+
+
+def _array_to_plain(name: str, array: NDArray[Any]) -> dict[str, Any]:
+    dtype = array.dtype
+    if not _DTYPE.fullmatch(dtype.str):
+        raise ValueError(f"{name} has the type {dtype}, which cannot be saved; pickle the model")
+    flat = array.ravel()
+    if dtype.kind in "mM":  # as numbers: nanoseconds are too fine for Python's own times
+        flat = flat.astype(dtype.newbyteorder("=")).view(np.int64)
+    items = flat.tolist()
+    if dtype.kind == "U" and _is_mostly_padding(items, dtype.itemsize):
+        raise ValueError(
+            f"{name} mixes long and short strings, which cannot be saved; shorten them"
+        )
+    plain = {"array": [to_plain(name, item) for item in items], "dtype": dtype.str}
+    return plain if array.ndim == 1 else plain | {"shape": list(array.shape)}
+
+
+def _array_from_plain(items: list[Any], text: str) -> NDArray[Any]:
+    if not _DTYPE.fullmatch(text):
+        raise ValueError(f"a saved array has the type {text[:20]!r}")
+    if text[1] == "O":
+        objects = np.empty(len(items), dtype=object)
+        for i, item in enumerate(items):  # one by one: a tuple is one label, not a row
+            objects[i] = from_plain(item)
+        return objects
+    dtype = np.dtype(text)
+    if dtype.kind == "U" and _is_mostly_padding(items, dtype.itemsize):
+        raise ValueError("a saved array of strings is too wide")
+    if dtype.kind in "mM":
+        times = np.array(items, dtype=np.int64).view(dtype.newbyteorder("="))
+        return times.astype(dtype, copy=False)
+    array = np.array([from_plain(item) for item in items], dtype=dtype)
+    if array.ndim != 1:
+        raise ValueError("a saved array has nested items")
+    return array
+
+
+def _is_mostly_padding(items: list[str], itemsize: int) -> bool:
+    return len(items) * itemsize > 16 * sum(map(len, items)) + _MOST_PADDING
