@@ -8,6 +8,7 @@
 #   make lint        style, types, layers, symbols, stubs
 #   make format      put Python and C++ into the house style
 #   make stubs       write src/onlinesvm/_core.pyi from the compiled core
+#   make fuzz        forge saved models by the thousand: make fuzz ARGS="--count 20000 --seed 3"
 #   make bench       speed against peers, in one process
 #   make reproduce   a paper's tables and figures again: make reproduce ARGS=stream
 #   make docs        the documentation as a site under build/docs
@@ -34,7 +35,7 @@ cpp     = $(wildcard cpp/*/*.[ch]pp cpp/*/*.inl cpp/include/onlinesvm/*/*.hpp)
 
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
-.PHONY: build demo test test-python test-cpp inject lint format stubs bench reproduce docs clean
+.PHONY: build demo test test-python test-cpp inject lint format stubs fuzz bench reproduce docs clean
 
 # --- environment ---------------------------------------------------------------------------------
 
@@ -108,6 +109,9 @@ format: .venv/.installed
 
 stubs: build
 	$(python) tools/check_stubs.py --write
+
+fuzz: build
+	$(python) tools/fuzz_models.py $(ARGS)
 
 bench: build .venv/.bench-extra
 	$(python) -m bench $(ARGS)

@@ -1,0 +1,492 @@
+"""Forge saved models and see that nothing worse than a ValueError happens.
+
+    python tools/fuzz_models.py --count 20000 --seed 1     # or: make fuzz ARGS="--count 20000"
+    python tools/fuzz_models.py --seed 1 --only 4711       # one case again, in this process
+
+Small models of every class are saved; arrays, shapes, types, settings and facts are changed, and
+the checksum is computed anew. Each file is then loaded in a forked child that may use 8 s and four
+times the file plus 64 MB. What is accepted has to predict, learn, unlearn, be saved and come back.
+Case i of a seed is the same on every machine. A finding prints its case and ends with status 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import mmap
+import os
+import resource
+import signal
+import sys
+import tempfile
+import traceback
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import is_classifier
+
+import onlinesvm
+from onlinesvm import queries
+from onlinesvm.base import persistence
+
+SECONDS = 8  # of processor time: a busy machine is no reason to fail
+SPARE_BYTES = 64 << 20
+CASES_PER_CHILD = 100
+ROWS, FEATURES = 14, 3
+
+# --- the models that are forged ------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A saved model in parts, and rows of the kind it was made from."""
+
+    name: str
+    kind: str
+    facts: dict[str, Any]
+    state: dict[str, np.ndarray[Any, Any]]
+    X: Any
+    y: np.ndarray[Any, Any]
+
+
+VARIANTS: dict[str, list[dict[str, Any]]] = {
+    "RampSVC": [{"query": queries.Greedy(4)}, {"keep_non_support": 2}, {"bias": "none"}],
+    "OfflineRampSVC": [{"kernel": "linear"}],
+    "LASVC": [{"selection": "active", "pool": 5}, {"reprocess": 2}],
+    "HullerSVC": [{"C": float("inf"), "init": 2}],
+    "SmoSVC": [{"bias": "none"}, {"kernel": "poly", "degree": 2}],
+    "PokerSVC": [{"bias": "none"}, {"kernel": "linear"}],
+    "StreamSVC": [
+        {"lookahead": 6},
+        {"balls": 3, "kernel": "rbf"},
+        {"lookahead": 4, "kernel": "rbf"},
+    ],
+    "CoreVectorSVC": [{"sample": "all"}],
+    "PegasosSVC": [{"block": 5, "average": True}, {"block": 4, "kernel": "rbf"}],
+    "SGDSVC": [{"average": True, "kernel": "laplacian"}],
+    "NormaSVC": [{"truncation": 4, "bias": "free"}, {"kernel": "linear", "truncation": None}],
+    "NormaSVR": [{"loss": "huber"}],
+    "KernelPerceptron": [{"variant": "voted"}, {"variant": "averaged", "kernel": "linear"}],
+    "PassiveAggressiveClassifier": [{"kernel": "rbf"}],
+    "PassiveAggressiveRegressor": [{"kernel": "chi2"}],
+}
+
+
+def corpus() -> list[Saved]:
+    """Every class, dense, sparse and from dicts, in both types, with two classes and three."""
+    saved = []
+    for cls in onlinesvm.all_estimators():
+        forms = (("dense", "float32", 2), ("sparse", "float64", 3), ("dicts", "float32", 3))
+        for form, dtype, classes in (*forms, ("dense", "float64", 3)):
+            saved.append(save_one(cls, {"dtype": dtype}, form, classes))
+        for params in VARIANTS.get(cls.__name__, []):
+            saved.append(save_one(cls, params, "dense", 2))
+            saved.append(save_one(cls, params | {"dtype": "float64"}, "sparse", 3))
+    return saved
+
+
+def save_one(cls: type[Any], params: dict[str, Any], form: str, classes: int) -> Saved:
+    known = cls().get_params()
+    model = cls(**{name: value for name, value in params.items() if name in known})
+    X, y = stream(model, form, classes)
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(X, y)
+        if hasattr(model, "partial_fit"):
+            model.partial_fit(X[:3], y[:3])  # leaves blocks, pools and look-aheads half full
+        model.save(f"{folder}/model")
+        kind, arrays = persistence._unpack(Path(folder, "model").read_bytes())
+    facts = json.loads(arrays.pop("facts").tobytes())
+    state = {name: array.copy() for name, array in arrays.items()}
+    words = " ".join(f"{k}={v}" for k, v in params.items())
+    return Saved(f"{kind} {words} {form} {classes}", kind, facts, state, X, y)
+
+
+def stream(model: Any, form: str, classes: int) -> tuple[Any, np.ndarray[Any, Any]]:
+    rng = np.random.default_rng(7)
+    X = np.round(rng.uniform(0, 2, (ROWS, FEATURES)), 2)
+    X[ROWS // 2] = X[0]  # a duplicate
+    X[rng.uniform(size=X.shape) < 0.3] = 0
+    y: Any = rng.integers(0, classes, ROWS)
+    y[:classes] = range(classes)
+    if not is_classifier(model):
+        y = X[:, 0] - X[:, 1] + rng.normal(0, 0.1, ROWS)
+    if form == "sparse":
+        return sp.csr_array(X), y
+    if form == "dicts":
+        return [{f"f{j}": v for j, v in enumerate(row) if v} for row in X.tolist()], y
+    return X, y
+
+
+# --- how they are forged -------------------------------------------------------------------------
+
+INTEGERS = [-1, 0, 1, 2, 3, 7, 100, 2**15, 2**31 - 1, 2**31, 2**32, 2**53, 2**61, 2**62, 2**63 - 1]
+FLOATS = [0.0, -0.0, 1.0, -1.0, 0.5, 1e-9, 5e-324, 1e-300, 1e9, -1e9, 1e30, 1e155, 1e300, -1e300]
+ODD_FLOATS = [float("nan"), float("inf"), -float("inf"), 1.7e308]
+PLAIN = [None, True, False, "", "x", "open", "rbf", "linear", [], {}, [[]], {"float": "nan"}]
+PLAIN += [{"float": "inf"}, {"tuple": []}, {"dict": []}, {"array": [], "dtype": "<f8"}]
+PLAIN += [{"array": ["a"] * 50, "dtype": "<U99999999"}, {"scalar": 1, "dtype": "<M8[ns]"}]
+DTYPES = ["<f8", "<f4", "<i8", "<i4", "|u1"]
+
+
+class Forger:
+    """Changes a saved model, one to three times, as its random numbers say."""
+
+    def __init__(self, rng: np.random.Generator, saved: Saved, others: list[Saved]) -> None:
+        self.rng, self.others = rng, others
+        self.facts = json.loads(json.dumps(saved.facts))
+        self.state = {name: array.copy() for name, array in saved.state.items()}
+        self.did: list[str] = []
+
+    def forge(self) -> None:
+        ways = (self.number, self.number, self.number, self.many, self.length, self.shape)
+        ways += (self.foreign, self.exchange, self.remove, self.fact, self.fact, self.setting)
+        ways += (self.setting, self.agreed)
+        for _ in range(int(self.rng.integers(1, 4))):
+            self.pick(ways)()
+
+    def pick(self, items: Any) -> Any:
+        return items[int(self.rng.integers(len(items)))]
+
+    def note(self, *words: Any) -> None:
+        self.did.append(" ".join(str(word)[:60] for word in words))
+
+    # --- arrays ---
+
+    def name(self) -> str:
+        return str(self.pick(sorted(self.state) or ["none"]))
+
+    def value(self, kind: str) -> Any:
+        if kind in "iu":
+            return self.pick(INTEGERS)
+        if self.rng.uniform() < 0.3:
+            return float(self.rng.normal())
+        return self.pick(FLOATS if self.rng.uniform() < 0.8 else ODD_FLOATS)
+
+    def number(self) -> None:
+        name = self.name()
+        array = self.state.get(name)
+        if array is None or not array.size:
+            return
+        at, value = int(self.rng.integers(array.size)), self.value(array.dtype.kind)
+        put(array, at, value)
+        self.note(name, "at", at, "=", value)
+
+    def many(self) -> None:
+        name = self.name()
+        array = self.state.get(name)
+        if array is None or not array.size:
+            return
+        how = self.pick(("fill", "roll", "shuffle", "scale", "jitter", "negate", "sort"))
+        if how == "fill":
+            value = self.value(array.dtype.kind)
+            for at in range(array.size):
+                put(array, at, value)
+        elif how == "roll":
+            array[...] = np.roll(array, 1)
+        elif how in ("shuffle", "sort"):
+            flat = array.reshape(-1)
+            flat[:] = np.sort(flat) if how == "sort" else self.rng.permutation(flat)
+        elif array.dtype.kind == "f":
+            factor = {"scale": self.pick((0, 1e-3, 10, 1e8, 1e200)), "negate": -1.0}.get(how, 1.0)
+            noise = self.rng.normal(0, 0.1, array.shape) if how == "jitter" else 0.0
+            with np.errstate(all="ignore"):
+                array[...] = array * factor + noise
+        self.note(name, how)
+
+    def length(self) -> None:
+        name = self.name()
+        array = self.state.get(name)
+        if array is None:
+            return
+        size = self.pick((0, 1, max(0, array.size - 1), array.size + 1, 2 * array.size))
+        self.state[name] = np.resize(array, size) if array.size else np.zeros(size, array.dtype)
+        self.note(name, "has length", size)
+
+    def shape(self) -> None:
+        name = self.name()
+        array = self.state.get(name)
+        if array is None:
+            return
+        dtype = self.pick(DTYPES)
+        with np.errstate(all="ignore"):
+            array = array.astype(dtype) if self.rng.uniform() < 0.5 else array
+        shape = self.pick(((-1,), (1, -1), (-1, 1), ()))
+        self.state[name] = array.reshape(shape) if shape or array.size == 1 else array
+        self.note(name, "becomes", array.dtype, shape)
+
+    def foreign(self) -> None:
+        other = self.pick(self.others)
+        shared = sorted(self.state.keys() & other.state.keys())
+        if shared:
+            name = self.pick(shared)
+            self.state[name] = other.state[name].copy()
+            self.note(name, "from", other.name)
+
+    def exchange(self) -> None:
+        one, two = self.name(), self.name()
+        if one in self.state and two in self.state:
+            self.state[one], self.state[two] = self.state[two], self.state[one]
+            self.note(one, "and", two, "exchanged")
+
+    def remove(self) -> None:
+        name = self.name()
+        array = self.state.pop(name, None)
+        if array is not None and self.rng.uniform() < 0.3:
+            self.state[name + ".x"] = array
+        self.note(name, "removed")
+
+    # --- facts ---
+
+    def plain(self) -> Any:
+        kind = self.rng.uniform()
+        if kind < 0.35:
+            return self.pick([*INTEGERS, 2**70])
+        if kind < 0.6:
+            return self.pick(FLOATS)
+        return self.pick(PLAIN)
+
+    def fact(self) -> None:
+        found = list(places(self.facts))
+        if found:
+            self.change(self.pick(found))
+
+    def setting(self) -> None:
+        settings = self.facts.get("settings")
+        found = list(places(settings)) if isinstance(settings, dict | list) else []
+        if found:
+            self.change(self.pick(found))
+
+    def change(self, where: tuple[Any, Any]) -> None:
+        holder, key = where
+        how = self.rng.uniform()
+        if how < 0.15:
+            del holder[key]
+            self.note("fact", key, "removed")
+        elif how < 0.3 and isinstance(holder, list):
+            holder.insert(key, holder[key])
+            self.note("fact", key, "twice")
+        else:
+            value = self.plain()
+            self.note("fact", key, repr(holder[key])[:40], "->", value)
+            holder[key] = value
+
+    def agreed(self) -> None:
+        """A parameter and the setting that comes from it, changed alike."""
+        params = dict_of(self.facts.get("params"))
+        settings = dict_of(self.facts.get("settings"))
+        kernel = dict_of(settings.get("kernel", [None, {}])[1])
+        both = sorted(params.keys() & (settings.keys() | kernel.keys()) - {"kernel"})
+        if not both:
+            return
+        name = self.pick(both)
+        value = self.plain()
+        if isinstance(value, int) and not isinstance(value, bool) and value > 1000:
+            value = int(self.rng.integers(1, 1000))  # a long wait that was asked for is no finding
+        params[name][1] = value
+        (settings if name in settings else kernel)[name][1] = value
+        self.note("both", name, "=", value)
+
+
+def put(array: np.ndarray[Any, Any], at: int, value: Any) -> None:
+    with np.errstate(all="ignore"):
+        if array.dtype.kind in "iu":
+            value = np.array(value, dtype=object).astype(np.int64).astype(array.dtype)
+        array.flat[at] = value
+
+
+def dict_of(plain: Any) -> dict[str, list[Any]]:
+    """The pairs of a dict that was made plain, by name."""
+    pairs = plain.get("dict") if isinstance(plain, dict) else None
+    found = pairs if isinstance(pairs, list) else []
+    named = [p for p in found if isinstance(p, list) and len(p) == 2]
+    return {pair[0]: pair for pair in named if isinstance(pair[0], str)}
+
+
+def places(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Every place in a JSON value, as holder and key."""
+    keys = list(value) if isinstance(value, dict) else range(len(value))
+    for key in keys:
+        yield value, key
+        if isinstance(value[key], dict | list):
+            yield from places(value[key])
+
+
+def forged(seed: int, number: int, models: list[Saved]) -> tuple[Saved, bytes, list[str]]:
+    """Case ``number``: the model it comes from, the file, and what was done to it."""
+    rng = np.random.default_rng([seed, number])
+    saved = models[number % len(models)]
+    forger = Forger(rng, saved, models)
+    forger.forge()
+    text = json.dumps(forger.facts).encode()
+    arrays = forger.state | {"facts": np.frombuffer(text, dtype=np.uint8)}
+    data = bytearray(persistence._pack(saved.kind, arrays))
+    if rng.uniform() < 0.02:  # now and then a plain accident
+        data[int(rng.integers(len(data)))] ^= 1 << int(rng.integers(8))
+        forger.note("a bit flipped")
+    return saved, bytes(data), forger.did
+
+
+# --- what happens --------------------------------------------------------------------------------
+
+
+def judge(saved: Saved, data: bytes, folder: Path) -> str:
+    """ "refused", "accepted", or what went wrong."""
+    path = folder / "forged"
+    path.write_bytes(data)
+    try:
+        model = onlinesvm.load(path)
+    except ValueError as error:
+        return "refused" if "\n" not in str(error) else f"a refusal of several lines: {error}"
+    except Exception:
+        return "load: " + last_lines()
+    for verb in verbs(model, saved):
+        try:
+            verb()
+        except (ValueError, NotImplementedError, AttributeError):
+            pass
+        except Exception:
+            return "afterwards: " + last_lines()
+    return comes_back(model, saved, path)
+
+
+def verbs(model: Any, saved: Saved) -> list[Callable[[], Any]]:
+    X, y = saved.X, saved.y
+    one = X.toarray()[0] if sp.issparse(X) else X[0]
+    if is_classifier(model) and len(model.classes_):
+        y = model.classes_[y % len(model.classes_)]
+    calls: list[Callable[[], Any]] = [lambda: model.predict(X), lambda: model.nbytes_]
+    if hasattr(model, "partial_fit"):
+        calls += [lambda: model.partial_fit(X[:8], y[:8]), lambda: model.learn_one(one, y[0])]
+    calls += [lambda: model.unlearn([0, 1, 5]), lambda: model.predict(X), lambda: model.flush()]
+    calls += [lambda: model.kkt_residual(), lambda: model.objective(), lambda: model.radius_]
+    calls += [lambda: model.support_vectors_, lambda: model.dual_coef_, lambda: model.coef_]
+    return calls
+
+
+def comes_back(model: Any, saved: Saved, path: Path) -> str:
+    """What save takes, load takes."""
+    try:
+        model.save(path)
+    except ValueError:
+        return "accepted, not saved again"
+    try:
+        again = onlinesvm.load(path)
+        again.predict(saved.X)
+    except ValueError as error:
+        return f"saved, but: {error}" if "is not a model" in str(error) else "accepted"
+    except Exception:
+        return "saved, but: " + last_lines()
+    return "accepted"
+
+
+def last_lines() -> str:
+    return " | ".join(traceback.format_exc().strip().splitlines()[-3:])
+
+
+def good(verdict: str) -> bool:
+    return verdict == "refused" or verdict.startswith("accepted")
+
+
+# --- in children ---------------------------------------------------------------------------------
+
+
+def limit_memory(file_bytes: int) -> None:
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    most = pages * resource.getpagesize() + SPARE_BYTES + 4 * file_bytes
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
+def child(seed: int, numbers: range, models: list[Saved], folder: Path, shared: mmap.mmap) -> None:
+    """Judges cases and tells each verdict; a signal ends it in the middle of the bad one."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    warnings.simplefilter("ignore")
+    np.seterr(all="ignore")
+    limit_memory(1 << 20)
+    with open(folder / "verdicts", "w", buffering=1) as verdicts:
+        for number in numbers:
+            shared[:8] = number.to_bytes(8, "little")
+            saved, data, did = forged(seed, number, models)
+            signal.setitimer(signal.ITIMER_PROF, SECONDS)
+            verdict = judge(saved, data, folder)
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            verdicts.write(json.dumps([number, verdict, saved.name, did]) + "\n")
+
+
+def run(seed: int, first: int, count: int, models: list[Saved]) -> tuple[Counter[str], list[str]]:
+    """Verdicts by kind, and the findings."""
+    tally: Counter[str] = Counter()
+    findings: list[str] = []
+    shared = mmap.mmap(-1, 4096)
+    at, end = first, first + count
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as name:
+        folder = Path(name)
+        while at < end:
+            numbers = range(at, min(at + CASES_PER_CHILD, end))
+            status = in_child(lambda: child(seed, numbers, models, folder, shared))  # noqa: B023
+            lines = (folder / "verdicts").read_text().splitlines()
+            for number, verdict, what, did in map(json.loads, lines):
+                tally[verdict if good(verdict) else "finding"] += 1
+                if not good(verdict):
+                    findings.append(f"case {number}: {verdict}\n    {what}: {'; '.join(did)}")
+            at += len(lines)
+            if status:
+                number = int.from_bytes(shared[:8], "little")
+                saved, _, did = forged(seed, number, models)
+                ended = "no end" if status == signal.SIGPROF else f"signal {status}"
+                findings.append(f"case {number}: {ended}\n    {saved.name}: {'; '.join(did)}")
+                tally["finding"] += 1
+                at = number + 1
+    return tally, findings
+
+
+def in_child(work: Callable[[], None]) -> int:
+    """The signal that ended a forked child, or 0."""
+    sys.stdout.flush()
+    pid = os.fork()
+    if pid == 0:
+        status = 1
+        try:
+            work()
+            status = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(status)
+    _, status = os.waitpid(pid, 0)
+    return os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--count", type=int, default=20_000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--first", type=int, default=0, help="number of the first case")
+    parser.add_argument("--only", type=int, help="one case, in this process")
+    parser.add_argument("--keep", help="where to keep the file of the one case")
+    args = parser.parse_args()
+    models = corpus()
+    if args.only is not None:
+        saved, data, did = forged(args.seed, args.only, models)
+        if args.keep:
+            Path(args.keep).write_bytes(data)
+        print(saved.name, *did, sep="\n    ", flush=True)
+        with tempfile.TemporaryDirectory() as folder:
+            verdict = judge(saved, data, Path(folder))
+        print(verdict)
+        return 0 if good(verdict) else 1
+    tally, findings = run(args.seed, args.first, args.count, models)
+    print("\n".join(findings))
+    told = ", ".join(f"{n:,} {verdict}" for verdict, n in sorted(tally.items()))
+    print(f"{sum(tally.values()):,} forged files of {len(models)} models, seed {args.seed}: {told}")
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
