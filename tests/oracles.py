@@ -314,3 +314,94 @@ def streams(draw: st.DrawFn, max_size: int = 16, max_width: int = 3) -> Stream:
     rows = draw(st.lists(st.sampled_from(pool), min_size=n, max_size=n))
     labels = draw(st.lists(st.sampled_from([-1.0, 1.0]), min_size=n, max_size=n))
     return Stream("drawn", np.array(rows, dtype=np.float64), np.array(labels))
+
+
+# ---- in extended precision -----------------------------------------------------------------------
+
+
+def fine_kernel(kernel: Any, A: Array, B: Array) -> NDArray[np.longdouble]:
+    """Kernel values in extended precision; ``kernel`` has name, gamma, degree and coef0."""
+    A, B = np.asarray(A, dtype=np.longdouble), np.asarray(B, dtype=np.longdouble)
+    gamma, coef0 = np.longdouble(kernel.gamma), np.longdouble(kernel.coef0)
+    if kernel.name == "rbf":
+        return np.asarray(np.exp(-gamma * ((A[:, None] - B[None]) ** 2).sum(axis=-1)))
+    dots = (A[:, None] * B[None]).sum(axis=-1)
+    return np.asarray(dots if kernel.name == "linear" else (gamma * dots + coef0) ** kernel.degree)
+
+
+@dataclass(frozen=True)
+class Fine:
+    """A solution in extended precision, and by how much it still violates its conditions."""
+
+    s: NDArray[np.longdouble]
+    b: np.longdouble
+    residual: float
+
+
+def fine_solution(
+    K: Any, base: Any, lo: Array, hi: Array, near: Array, target: float | None = 0.0
+) -> Fine:
+    """max base's - s'Ks/2, lo <= s <= hi, sum s = target (None: no bias), in extended precision.
+
+    An active set walks from ``near``; where it starts does not matter, since the conditions of
+    what is returned are checked anew.
+    """
+    s, base = np.asarray(near, dtype=np.longdouble), np.asarray(base, dtype=np.longdouble)
+    free, b = (s > lo) & (s < hi), np.longdouble(0)
+    best = Fine(s, b, np.inf)
+    for _ in range(20 * len(s) + 20):
+        s, b, blocked = _fine_step(K, base, lo, hi, s, b, free, target)
+        if blocked:
+            continue
+        if target is not None and not free.any():
+            b += _middle(base - K @ s - b, lo, hi, s)
+        h = base - K @ s - b
+        pull = np.where(h > 0, np.where(s < hi, h, 0), np.where(s > lo, -h, 0))
+        balance = 0 if target is None else abs(s.sum() - target)
+        residual = float(max(pull.max(initial=0), balance))
+        if residual < best.residual:
+            best = Fine(s.copy(), b, residual)
+        outside = np.where(free, 0, pull)
+        if outside.max(initial=0) <= 1e-17 * (1 + np.abs(K @ s).max(initial=0)):
+            break
+        free[np.argmax(outside)] = True
+    return best
+
+
+def _fine_step(
+    K: Any, base: Any, lo: Array, hi: Array, s: Any, b: Any, free: Any, target: float | None
+) -> tuple[Any, Any, bool]:
+    """One Newton step of the free variables, refined until extended precision is used up."""
+    F, bias = np.flatnonzero(free), int(target is not None)
+    if not len(F):
+        return s, b, False
+    A = np.zeros((len(F) + bias, len(F) + bias), dtype=np.longdouble)
+    A[: len(F), : len(F)] = K[np.ix_(F, F)]
+    rest = (base - K @ s - b)[F]
+    if target is not None:
+        A[len(F), : len(F)] = A[: len(F), len(F)] = 1
+        rest = np.append(rest, target - s.sum())
+    x = np.zeros(len(rest), dtype=np.longdouble)
+    inverse = np.linalg.pinv(A.astype(np.float64), rcond=1e-13)
+    for _ in range(8):
+        x += inverse @ (rest - A @ x).astype(np.float64)
+    stuck, most = rest - A @ x, np.longdouble(1)
+    if np.abs(stuck).max() > 1e-9 * np.abs(rest).max():  # no curvature there: to the wall
+        x, most = stuck, np.longdouble(np.inf)
+    d = x[: len(F)]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        room = np.where(d > 0, (hi[F] - s[F]) / d, np.where(d < 0, (lo[F] - s[F]) / d, np.inf))
+    t = min(most, room.min())
+    s = s.copy()
+    s[F] += t * d
+    hit = room <= t
+    s[F[hit]] = np.where(d[hit] > 0, hi[F[hit]], lo[F[hit]])
+    free[F[hit]] = False
+    return s, b + t * x[-1] * bias, bool(hit.any() and t < most)
+
+
+def _middle(h: Any, lo: Array, hi: Array, s: Any) -> Any:
+    low, high = h[s < hi].max(initial=-np.inf), h[s > lo].min(initial=np.inf)
+    if np.isinf(low) or np.isinf(high):
+        return high if np.isinf(low) else low
+    return (low + high) / 2

@@ -473,6 +473,25 @@ Dict to_dict(Support<T> support, std::size_t outputs) {
     return out;
 }
 
+template <class T>
+Dict to_dict(Evidence<T> evidence) {
+    const std::size_t n = evidence.rows.ids.size(), outputs = evidence.bias.size(),
+                      copies = evidence.copies;
+    Dict out = to_dict(std::move(evidence.rows), outputs);
+    out["label"] = to_numpy(std::move(evidence.label));
+    out["cost"] = to_numpy(std::move(evidence.cost));
+    out["self"] = to_numpy(std::move(evidence.self));
+    out["f"] = to_numpy(std::move(evidence.f), {n, outputs});
+    out["base"] = to_numpy(std::move(evidence.base), {outputs, n, copies});
+    out["lo"] = to_numpy(std::move(evidence.lo), {outputs, n, copies});
+    out["hi"] = to_numpy(std::move(evidence.hi), {outputs, n, copies});
+    out["s"] = to_numpy(std::move(evidence.s), {outputs, n, copies});
+    out["bias"] = to_numpy(std::move(evidence.bias));
+    out["target"] = to_numpy(std::move(evidence.target));
+    out["free_bias"] = evidence.free_bias;
+    return out;
+}
+
 inline Dict to_dict(Weights weights) {
     const std::size_t outputs = weights.intercept.size();
     Dict out;
@@ -580,7 +599,8 @@ void bind_as(nb::module_& m, const std::string& name) {
             },
             "ids"_a, "Whether any of these ids belongs to an example in the model.");
     if constexpr (requires(const Algo& algo) { algo.kkt_residual(); })
-        model.def("kkt_residual", reading([](const Algo& algo) { return algo.kkt_residual(); }));
+        model.def("kkt_residual", reading([](const Algo& algo) { return algo.kkt_residual(); }))
+            .def("spot_check", reading([](const Algo& algo) { return algo.spot_check(); }));
     if constexpr (requires(const Algo& algo) { algo.objective(); })
         model.def("objective", reading([](const Algo& algo) { return algo.objective(); }));
     if constexpr (requires(const Algo& algo) { algo.support(); })
@@ -595,10 +615,9 @@ void bind_as(nb::module_& m, const std::string& name) {
         });
     if constexpr (requires(const Algo& algo) { algo.duality_gap(); })
         model.def("duality_gap", reading([](const Algo& algo) { return algo.duality_gap(); }));
-    if constexpr (requires(const Algo& algo) { algo.distance(); })
-        model.def("distance", [](const Model& self) {
-            const auto distance = self.read([](const Algo& algo) { return algo.distance(); });
-            return nb::make_tuple(distance.w, distance.b);
+    if constexpr (requires(const Algo& algo) { algo.evidence(); })
+        model.def("evidence", [](const Model& self) {
+            return to_dict(self.read([](const Algo& algo) { return algo.evidence(); }));
         });
     if constexpr (requires(const Algo& algo) { algo.labels(); })
         model.def(

@@ -22,9 +22,11 @@ template <class T>
 void optimal(const Incremental<T>& model) {
     CHECK(!model.capped());
     CHECK(model.kkt_residual() < kTol<T>);
-    const auto distance = model.distance();
-    CHECK(distance.w >= 0 && distance.w < 0.1);
-    CHECK(distance.b >= 0 && distance.b < 0.1);
+    const Evidence<T> shown = model.evidence();
+    CHECK(shown.rows.ids.size() == model.held() && shown.s.size() == shown.f.size());
+    for (std::size_t i = 0; i < shown.s.size(); ++i)
+        CHECK(shown.lo[i] <= shown.s[i] && shown.s[i] <= shown.hi[i]);
+    CHECK(model.spot_check() <= model.kkt_residual());
 }
 
 template <class T>
@@ -90,7 +92,7 @@ void goes_back(Shape shape, bool sparse, std::size_t classes) {
     rest.unlearn(all);
     CHECK(rest.held() == 0);
     for (double f : scores(rest, stream)) CHECK(f == 0);
-    CHECK(rest.distance().w == 0 && rest.distance().b == 0);
+    CHECK(rest.kkt_residual() == 0 && rest.evidence().s.empty());
 }
 
 // Duplicates of both labels, one class first, rows of zeros: the kernel is as singular as can be.

@@ -1,7 +1,7 @@
 """Support vector machines that learn from a stream."""
 
 from .ball import CoreVectorSVC, StreamSVC
-from .base import OnlineEstimator, load
+from .base import Certificate, CertificateError, OnlineEstimator, load, verify
 from .dual import LASVC, HullerSVC, SmoSVC
 from .exact import (
     IncrementalSVC,
@@ -21,6 +21,8 @@ __all__ = [
     "LASVC",
     "SGDSVC",
     "All",
+    "Certificate",
+    "CertificateError",
     "CoreVectorSVC",
     "Greedy",
     "HullerSVC",
@@ -42,6 +44,7 @@ __all__ = [
     "StreamSVC",
     "all_estimators",
     "load",
+    "verify",
 ]
 
 

@@ -32,6 +32,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from onlinesvm import IncrementalSVC, load
+from onlinesvm.base.certificate import Evidence
 from onlinesvm.reference import Incremental, Kernel
 
 Array = NDArray[np.float64]
@@ -424,10 +425,10 @@ def test_reweighting_keeps_the_class_weight():
 def test_bad_arguments_change_nothing(call, argument):
     stream = blobs(1, 20)
     model = machine().partial_fit(stream.X, stream.y)
-    before = model._hash()
+    before = Evidence.of(model).solution_hash()
     with pytest.raises(ValueError, match=rf"\b{argument}\b"):
         call(model)
-    assert model._hash() == before
+    assert Evidence.of(model).solution_hash() == before
 
 
 # ---- it ends -------------------------------------------------------------------------------------

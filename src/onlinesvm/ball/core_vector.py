@@ -53,6 +53,9 @@ class CoreVectorSVC(OnlineClassifier):
     tol : float, default=1e-3
         Epsilon of the paper: the radius is within 1 + ``tol`` of the smallest. No example
         violates the optimality conditions by more, either.
+        Checked in double, on 64 of the examples held, after ``fit`` and each time the stream has
+        grown by a quarter: where it is not kept, a ``ConvergenceWarning``. :meth:`kkt_residual`
+        tells the truth over all of them.
     sample : int or "all", default=59
         A round looks at so many random candidates and takes the farthest: among 59 there is one of
         the farthest 5 % with probability 0.95. When none is outside, a pass over all examples
@@ -109,6 +112,7 @@ class CoreVectorSVC(OnlineClassifier):
 
     _stem = "CoreVector"
     _any_cut_gives: ClassVar[Literal["bits", "solution"]] = "solution"
+    _optimal_after = ("unlearn",)
 
     def __init__(
         self,
@@ -175,6 +179,7 @@ class CoreVectorSVC(OnlineClassifier):
         super()._learn(batch)
         self._core.solve()
         self._warn_if_capped()
+        self._check_tol(len(batch.rows))
 
     @property
     def passes_(self) -> int:

@@ -1,5 +1,6 @@
 """What every estimator shares: the one learn loop, the one score loop, the contract around them."""
 
+from .certificate import Certificate, CertificateError, verify
 from .classifier import BatchClassifier, OnlineClassifier
 from .estimator import OnlineEstimator
 from .hypothesis import WeightsOrExamples
@@ -9,10 +10,13 @@ from .regressor import OnlineRegressor
 
 __all__ = [
     "BatchClassifier",
+    "Certificate",
+    "CertificateError",
     "OnlineClassifier",
     "OnlineEstimator",
     "OnlineOutlierDetector",
     "OnlineRegressor",
     "WeightsOrExamples",
     "load",
+    "verify",
 ]

@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, overload
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,6 +27,7 @@ from onlinesvm import _core
 
 from .. import kernels
 from ..params import count, flag, number, threads, word
+from .certificate import Certificate, Evidence, issue
 from .labels import NO_LABELS, Labels
 from .persistence import ASK_ALL, Persistent, revive
 from .progress import LiveBar, Progress, Silence
@@ -41,6 +42,7 @@ _SLAB_ROWS = 1024
 _SLAB_ROWS_WATCHED = 16  # rows are tested before their slab is learned: the first must be short
 _SLAB_ROWS_MOST = 16384
 _SLAB_SECONDS = 0.1
+_CHECK_ROWS_MOST = 65536
 _ONES = np.ones(_SLAB_ROWS_MOST)
 _ONES.flags.writeable = False
 
@@ -78,6 +80,13 @@ class Batch:
         )
 
 
+#: The statement of methods whose solution is one: whatever the order, whatever was learned before.
+EXACT = (
+    "f* is the exact solution over the examples held: that of a model trained without the examples "
+    "removed. decision_function(x) is within distance * sqrt(k(x, x)) + bias_distance of f*(x)."
+)
+
+
 class OnlineEstimator(Persistent, Reader, BaseEstimator):
     """Learns from a stream: ``fit``, ``partial_fit`` and ``learn_one`` give the same bits.
 
@@ -90,6 +99,12 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
     # What cutting a stream otherwise gives: the same bits or, where every call is solved as a
     # whole, the same solution within tol.
     _any_cut_gives: ClassVar[Literal["bits", "solution"]] = "bits"
+    # The verbs of the core that leave every optimality condition within tol; checked now and then.
+    _optimal_after: ClassVar[tuple[Literal["learn", "unlearn"], ...]] = ()
+    # What a certificate of unlearning is about; None: there is none.
+    _statement: ClassVar[str | None] = None
+    _checked: float = 0  # changes up to the last check
+    _unchecked: float = 0  # and since
 
     # A single row may go straight to the core: for learning whether, and of which width (-1: none).
     _short: bool = False
@@ -170,7 +185,13 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
         name = self._stem + bits[word("dtype", self.dtype, bits)]
         core = getattr(_core, name)(settings)
         threads(getattr(self, "n_jobs", None))
-        for stale in ("feature_names_in_", "_names", "_vocabulary"):
+        for stale in (
+            "feature_names_in_",
+            "_names",
+            "_vocabulary",
+            "_checked",
+            "_unchecked",
+        ):
             self.__dict__.pop(stale, None)
         self._next_id = self._id_gap = 0
         self._held, self._spread, self._far = None, spread, False
@@ -210,6 +231,8 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
         finally:
             self._meet(batch, start, told=True)
         self._warn_if_capped()
+        if "learn" in self._optimal_after:
+            self._check_tol(len(batch.rows))
 
     def _learn_at_once(self, x: Any, target: float) -> bool:
         """Hand one example of weight 1 to the core as it is; False: it has to be read first."""
@@ -264,6 +287,26 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
             warnings.warn(
                 f"{type(self).__name__} stopped before it reached tol={self.tol:g}; "
                 "scale the features, lower C, or raise tol",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def _check_tol(self, changes: float = np.inf, tol: float | None = None) -> None:
+        """Warn if some conditions, computed in double, are violated by more than ``tol``.
+
+        A check costs 64 predictions in double. So it comes when there were a quarter more changes
+        than at the last one, or 65,536 more; without a number, now.
+        """
+        self._unchecked += min(changes, _CHECK_ROWS_MOST)
+        if self._core.capped or self._unchecked < min(self._checked / 4, _CHECK_ROWS_MOST):
+            return
+        self._checked, self._unchecked = self._checked + self._unchecked, 0
+        residual, tol = self._core.spot_check(), self.tol if tol is None else tol
+        if not residual <= tol:
+            finer = "use dtype='float64', " if self.dtype == "float32" else ""
+            warnings.warn(
+                f"{type(self).__name__} violates its optimality conditions by {residual:.2g}, more "
+                f"than tol={tol:g}; {finer}scale the features, lower C, or raise tol",
                 ConvergenceWarning,
                 stacklevel=4,
             )
@@ -444,8 +487,15 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
 
     # --- what the core offers -----------------------------------------------------------------
 
-    def unlearn(self, ids: ArrayLike) -> Self:
+    @overload
+    def unlearn(self, ids: ArrayLike, *, certificate: Literal[False] = False) -> Self: ...
+    @overload
+    def unlearn(self, ids: ArrayLike, *, certificate: Literal[True]) -> Certificate: ...
+    def unlearn(self, ids: ArrayLike, *, certificate: bool = False) -> Self | Certificate:
         """Forget examples, as if they had never been learned.
+
+        The exact, dual and core vector machines go to the solution without them. NORMA drops their
+        own terms; what later examples did because of them stays.
 
         Parameters
         ----------
@@ -453,13 +503,33 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
             The ids given to ``partial_fit``, or the numbers 0, 1, 2, ... in order of arrival.
             An example the model no longer holds has no influence left: its id is passed over,
             so a request may safely be repeated.
+        certificate : bool, default=False
+            Return evidence instead of the model: a :class:`Certificate`, which
+            :func:`onlinesvm.verify` checks. It costs as much as predicting every example held.
 
         Returns
         -------
-        self
+        self, or with ``certificate=True`` a Certificate
         """
-        forget = self._verb("unlearn")
+        self._verb("unlearn")
         self._ready()
+        wanted = self._read_gone(ids)
+        if not certificate:
+            self._forget(wanted)
+            return self
+        if self._statement is None:
+            able = [c.__name__ for c in concrete(OnlineEstimator) if c._statement is not None]
+            raise NotImplementedError(
+                f"{type(self).__name__} has no certificate: it does not keep all examples that "
+                f"its solution depends on; {', '.join(able)} can."
+            )
+        gone = [i for i in wanted.tolist() if self._core.holds(np.array([i]))]
+        before = Evidence.of(self).solution_hash()
+        self._forget(wanted)
+        return issue(self, self._statement, gone, before)
+
+    def _read_gone(self, ids: ArrayLike) -> NDArray[np.int64]:
+        """The ids to unlearn, each once."""
         wanted = np.atleast_1d(np.asarray(ids))
         if wanted.ndim != 1 or (wanted.size and wanted.dtype.kind not in "iu"):
             raise ValueError("ids must be an integer or a one-dimensional array of integers")
@@ -468,18 +538,25 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
                 f"ids has {odd}, which no example bears; those learned so far have ids "
                 f"from 0 to {self._next_id - 1}"
             )
-        wanted = np.unique(wanted.astype(np.int64))
-        forget(wanted)
+        return np.unique(wanted.astype(np.int64))
+
+    def _forget(self, ids: NDArray[np.int64]) -> None:
+        self._core.unlearn(ids)
         if self._held is not None:
-            self._held = self._held.without(wanted)
-        return self
+            self._held = self._held.without(ids)
+        if "unlearn" in self._optimal_after:
+            self._check_tol(len(ids))
 
     def kkt_residual(self) -> float:
-        """How far the solution is from optimal: the largest violation of the KKT conditions."""
+        """How far the solution is from optimal: the largest violation of the KKT conditions.
+
+        Over all examples the model holds, in double whatever ``dtype`` is: kernel values anew
+        from the stored examples, times the stored coefficients. Costs as much as predicting them.
+        """
         return float(self._verb("kkt_residual")())
 
     def objective(self) -> float:
-        """The value of the problem the method solves, at the current solution."""
+        """The value of the problem the method solves, at the current solution; in double."""
         return float(self._verb("objective")())
 
     @classmethod

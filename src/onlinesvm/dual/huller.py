@@ -49,6 +49,8 @@ class HullerSVC(PassByPass):
         Constant of the polynomial kernel, >= 0.
     tol : float, default=1e-3
         :meth:`finish` ends when nobody is off its margin by more.
+        :meth:`finish` checks that in double, and warns where it is not kept. :meth:`kkt_residual`
+        runs over the examples held, which are not all that were seen.
     init : int, default=1
         Examples of a class whose mean its point starts from. Until both classes have shown up,
         further examples of the first pass by.
@@ -106,6 +108,7 @@ class HullerSVC(PassByPass):
     """
 
     _stem = "Huller"
+    _optimal_after = ("unlearn",)
 
     def __init__(
         self,
@@ -177,3 +180,7 @@ class HullerSVC(PassByPass):
                 stacklevel=4,
             )
         super()._warn_if_capped()
+
+    def _check_tol(self, changes: float = np.inf, tol: float | None = None) -> None:
+        if not (self._hard_margin and self._core.touching):  # else there is no solution
+            super()._check_tol(changes, tol)

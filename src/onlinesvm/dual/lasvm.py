@@ -44,6 +44,8 @@ class LASVC(PassByPass):
         Constant of the polynomial kernel, >= 0.
     tol : float, default=1e-3
         Pairs whose gradients differ by no more are left alone (tau of the paper).
+        :meth:`finish` checks that in double, and warns where it is not kept. :meth:`kkt_residual`
+        runs over the examples held, which are not all that were seen.
     reprocess : int or "auto", default=1
         Correction steps after each example. ``"auto"`` takes one, and more (up to 100) while the
         worst pair still violates by more than half the margin's width: on streams that shift it
@@ -108,6 +110,7 @@ class LASVC(PassByPass):
     """
 
     _stem = "Lasvm"
+    _optimal_after = ("unlearn",)
 
     def __init__(
         self,

@@ -35,8 +35,10 @@ class PassByPass(OnlineClassifier):
         """
         finish = self._verb("finish")
         self._ready()
-        finish(number("tol", self.tol if tol is None else tol, above=0))
+        goal = number("tol", self.tol if tol is None else tol, above=0)
+        finish(goal)
         self._warn_if_capped()
+        self._check_tol(tol=goal)
         return self
 
     def _core_params(self, n_features: int) -> dict[str, Any]:

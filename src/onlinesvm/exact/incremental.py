@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Self, overload
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import kernels
 from ..base import OnlineClassifier
+from ..base.estimator import EXACT
 from ..base.persistence import revive
 from ..kernels import KernelFunction
 from ..params import count, number
@@ -54,6 +54,11 @@ class IncrementalSVC(OnlineClassifier):
     exact and reversible model is worth its price; for noisy streams :class:`RampSVC` is smaller
     and faster.
 
+    After :meth:`unlearn` the solution, the examples held and the kernel values are those of a model
+    that never saw the examples. What remains: how many examples arrived (``n_seen_``) and the
+    highest id, which :meth:`forget_ids` removes; the class labels, the feature names, the weights
+    of ``class_weight="balanced"``, and a ``gamma`` by word that they helped to settle.
+
     The price: all examples are kept, and an update costs time in proportion to the examples times
     the support vectors on the margin; memory grows with the square of the latter.
 
@@ -75,6 +80,9 @@ class IncrementalSVC(OnlineClassifier):
         Constant of the polynomial kernel, >= 0.
     tol : float, default=1e-8
         An example may violate the optimality conditions by so much, or by what rounding leaves.
+        Checked in double, on 64 of the examples held, after ``fit`` and each time the stream has
+        grown by a quarter: where it is not kept, a ``ConvergenceWarning``. :meth:`kkt_residual`
+        tells the truth over all of them.
     max_rounds : int, default=1000
         Rounds of corrections after one change. Where they do not suffice, a
         ``ConvergenceWarning`` says so, and the model is valid but less exact.
@@ -128,6 +136,8 @@ class IncrementalSVC(OnlineClassifier):
     """
 
     _stem = "Incremental"
+    _statement = EXACT
+    _optimal_after = ("learn", "unlearn")
 
     def __init__(
         self,
@@ -182,55 +192,6 @@ class IncrementalSVC(OnlineClassifier):
         return self._by_output(np.asarray(self._fitted_core("intercept_").free_bias()))
 
     # --- the way back -------------------------------------------------------------------------
-
-    @overload
-    def unlearn(self, ids: ArrayLike) -> Self: ...
-    @overload
-    def unlearn(self, ids: ArrayLike, *, certificate: Literal[False]) -> Self: ...
-    @overload
-    def unlearn(self, ids: ArrayLike, *, certificate: Literal[True]) -> dict[str, Any]: ...
-    def unlearn(self, ids: ArrayLike, *, certificate: bool = False) -> Self | dict[str, Any]:
-        """Forget examples, as if they had never been learned.
-
-        The solution, the examples held and the kernel values are those of a model that never saw
-        them. What remains: how many examples arrived (``n_seen_``) and the highest id, which
-        :meth:`forget_ids` removes; the class labels, the feature names, the weights of
-        ``class_weight="balanced"``, and a ``gamma`` by word that they helped to settle.
-
-        Parameters
-        ----------
-        ids : int or array of int
-            The ids given to ``partial_fit``, or the numbers 0, 1, 2, ... in order of arrival.
-            An example the model no longer holds has no influence left: its id is passed over,
-            so a request may safely be repeated.
-        certificate : bool, default=False
-            Return evidence instead of the model.
-
-        Returns
-        -------
-        self, or with ``certificate=True`` a dict:
-            ``ids_removed`` (those held until now), ``kkt_residual`` and ``objective`` afterwards,
-            ``distance`` and ``bias_distance`` (the exact model trained without them decides no
-            farther away than ``distance * sqrt(k(x, x)) + bias_distance``, at every ``x``), and
-            ``hash_before``, ``hash_after`` (SHA-256 of the model's state).
-        """
-        if not certificate:
-            return super().unlearn(ids)
-        self._verb("unlearn")
-        before = self._hash()
-        wanted = np.unique(np.atleast_1d(np.asarray(ids)))
-        held = np.isin(wanted, self._core.labels()[0])
-        super().unlearn(ids)
-        distance, bias_distance = self._core.distance()
-        return {
-            "ids_removed": [int(i) for i in wanted[held]],
-            "kkt_residual": self.kkt_residual(),
-            "objective": self.objective(),
-            "distance": distance,
-            "bias_distance": bias_distance,
-            "hash_before": before,
-            "hash_after": self._hash(),
-        }
 
     def forget_ids(self, ids: ArrayLike) -> Self:
         """Forget that examples ever arrived: what :meth:`unlearn` leaves on record goes, too.
@@ -335,10 +296,3 @@ class IncrementalSVC(OnlineClassifier):
             known = held[order[at]] == ids if len(held) else np.zeros(len(ids), dtype=bool)
             factors[known] = self._class_factors[labels[order[at[known]]]]
         return factors
-
-    def _hash(self) -> str:
-        digest = hashlib.sha256()
-        for name, array in sorted(self._core.state().items()):
-            digest.update(f"{name} {array.dtype} {array.shape}".encode())
-            digest.update(np.ascontiguousarray(array).tobytes())
-        return digest.hexdigest()

@@ -126,3 +126,5 @@ class OfflineRampSVC(BatchClassifier):
     def _settle(self, batch: Batch) -> None:
         self._core.solve()
         self._warn_if_capped()
+        if self.gain_tol == 0:  # else steps that gain little are left, whatever tol says
+            self._check_tol()

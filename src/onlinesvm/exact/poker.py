@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .. import kernels
 from ..base import OnlineClassifier, OnlineEstimator, OnlineOutlierDetector, OnlineRegressor
+from ..base.estimator import EXACT
 from ..base.progress import Progress
 from ..kernels import KernelFunction
 from ..params import count, number, word
@@ -23,6 +24,8 @@ class PokerModel(OnlineEstimator):
     """What the three tasks share: the engine, its path, the bias."""
 
     _any_cut_gives = "solution"
+    _optimal_after = ("learn", "unlearn")
+    _statement = EXACT
 
     def _first_slab(self, n: int, progress: Progress) -> int:
         return n  # the rows of a call are the chunk
@@ -106,6 +109,9 @@ class PokerSVC(PokerModel, OnlineClassifier):
         rows. Those never let in are stored as well, with coefficient 0.
     tol : float, default=1e-8
         An example may violate the optimality conditions by so much, or by what rounding leaves.
+        Checked in double, on 64 of the examples held, after ``fit`` and each time the stream has
+        grown by a quarter: where it is not kept, a ``ConvergenceWarning``. :meth:`kkt_residual`
+        tells the truth over all of them.
     class_weight : dict or "balanced", default=None
         Multiplies ``C`` by class. ``"balanced"`` works with ``fit`` only.
     classes : "open" or array of labels, default=None

@@ -106,6 +106,14 @@ class RampSVC(OnlineClassifier):
     """
 
     _stem = "Ramp"
+    _optimal_after = ("learn", "unlearn")
+    _statement = (
+        "The model is a stationary point of the ramp loss over the examples held, within "
+        "kkt_residual; the examples removed have no influence left. It is not what training "
+        "without them would find, which may be another stationary point. f* is the exact solution "
+        "of the hinge loss over the examples held that are inside the ramp: decision_function(x) "
+        "is within distance * sqrt(k(x, x)) + bias_distance of f*(x)."
+    )
 
     def __init__(
         self,
@@ -156,6 +164,10 @@ class RampSVC(OnlineClassifier):
             "keep_non_support": -1 if keep is None else count("keep_non_support", keep),
             **queries.resolve(self.query).core_params(),
         }
+
+    def _check_tol(self, changes: float = math.inf, tol: float | None = None) -> None:
+        if self.gain_tol == 0:  # else steps that gain little are left, whatever tol says
+            super()._check_tol(changes, tol)
 
 
 def problem_params(face: Any, n_features: int) -> dict[str, Any]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from ..base import OnlineClassifier, OnlineOutlierDetector, OnlineRegressor, WeightsOrExamples
 from ..kernels import KernelFunction
@@ -56,27 +56,14 @@ class NormaModel(WeightsOrExamples):
         room = _TRUNCATION_ERROR * alpha / math.sqrt(1 + kernel["offset"])
         return max(1, math.ceil(math.log(room) / math.log1p(-eta0 * alpha)))
 
-    def unlearn(self, ids: ArrayLike) -> Self:
-        """Forget examples, approximately: drop their own terms from the kernel expansion.
-
-        What later examples did because of them stays: steps they would not have taken, the bias and
-        the level. An example that has faded out, or never was an error, has no term left.
-
-        Parameters
-        ----------
-        ids : int or array of int
-            The ids given to ``partial_fit``, or the numbers 0, 1, 2, ... in order of arrival.
-
-        Returns
-        -------
-        self
-        """
-        if self.__sklearn_is_fitted__() and self._keeps_weights():
+    def _forget(self, ids: NDArray[np.int64]) -> None:
+        """Drop their own terms from the expansion; what others did because of them stays."""
+        if self._keeps_weights():
             raise NotImplementedError(
                 f"{type(self).__name__} has no unlearn() with a linear kernel and no truncation: "
                 "it keeps the sum of the examples, not the examples; with a truncation it can."
             )
-        return super().unlearn(ids)
+        super()._forget(ids)
 
     def _keeps_weights(self) -> bool:
         return super()._keeps_weights() and self._core_settings["truncation"] == 0

@@ -107,21 +107,15 @@ class CoreVector : public OneVsRest<T, CoreBall<T>> {
     // |w|^2/2 + sum C_i max(0, 1 - y_i f(x_i))^2/2 over the examples held, summed over outputs.
     double objective() const {
         double total = 0;
-        each_held([&](const CoreBall<T>& ball, Slot j, double f) {
-            const double xi = std::max(0.0, 1 - ball.label(j) * f);
-            total += 0.5 * (ball.coefficient(j) * f + xi * xi / ball.slack(j));
-        });
+        const std::vector<double> f = Base::scores_of_held();
+        for (std::size_t o = 0; o < machines_.size(); ++o)
+            for (Slot j = 0; j < rows_->size(); ++j) {
+                const CoreBall<T>& ball = *machines_[o];
+                const double fj = f[j * machines_.size() + o];
+                const double xi = std::max(0.0, 1 - ball.label(j) * fj);
+                total += 0.5 * (ball.coefficient(j) * fj + xi * xi / ball.slack(j));
+            }
         return total;
-    }
-    // Largest violation of v_i >= rho, with equality where alpha_i > 0, in units of rho.
-    double kkt_residual() const {
-        double worst = 0;
-        each_held([&](const CoreBall<T>& ball, Slot j, double f) {
-            const double alpha = std::abs(ball.coefficient(j));
-            const double g = 1 - ball.label(j) * f - alpha * ball.slack(j);
-            worst = std::max(worst, alpha == 0 ? g : std::abs(g));
-        });
-        return worst;
     }
 
     auto undoable() { return std::tie(random_, passes_); }
@@ -182,14 +176,6 @@ class CoreVector : public OneVsRest<T, CoreBall<T>> {
         for (std::size_t i = 0; i < n; ++i) ids.push_back(rows_->id(outside[i]));
         for (std::int64_t id : ids) enter(ball, id);
         return excess;
-    }
-
-    template <class Look>
-    void each_held(Look look) const {
-        const std::vector<double> f = Base::scores_of_held();
-        for (std::size_t o = 0; o < machines_.size(); ++o)
-            for (Slot j = 0; j < rows_->size(); ++j)
-                look(*machines_[o], j, f[j * machines_.size() + o]);
     }
 
     Params params_;

@@ -2,22 +2,26 @@
 // binary machine per output (one against the rest; two classes need one output only).
 //
 // A Machine follows the Rows it was made with, Machine(Rows<T>&, Machine::Terms), and offers
-// coefficient(s), label, upper, bias, balanced (the coefficients sum to 0), capped, mirror, nbytes
-// and state.
+// coefficient(s), tight (its condition is an equation), bias, capped, mirror, nbytes and state. Its optimality conditions are two
+// verbs: violation(j, f), of example j given its decision value, and imbalance(), of the sum that
+// the coefficients are held to (0 where there is none). Who asks has computed f in double.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "onlinesvm/base/in_double.hpp"
 #include "onlinesvm/base/rows.hpp"
 #include "onlinesvm/base/score.hpp"
 #include "onlinesvm/base/support.hpp"
+#include "onlinesvm/base/variable.hpp"
 
 namespace onlinesvm {
 
@@ -88,23 +92,39 @@ class OneVsRest {
         return std::any_of(machines_.begin(), machines_.end(),
                            [](const auto& m) { return m->capped(); });
     }
-    // Largest violation of the KKT conditions, from f computed afresh; a bound of 0 takes no part.
-    double kkt_residual() const {
-        double worst = 0;
-        const std::vector<double> f = scores_of_held();
-        for (std::size_t c = 0; c < machines_.size(); ++c) {
-            const Machine& m = *machines_[c];
-            double sum = 0;
-            for (Slot j = 0; j < rows_->size(); ++j) {
-                const double alpha = std::abs(m.coefficient(j)), upper = m.upper(j);
-                const double g = 1 - m.label(j) * f[j * machines_.size() + c];
-                sum += m.coefficient(j);
-                if (upper == 0) continue;
-                worst = std::max(worst, alpha == 0 ? g : alpha == upper ? -g : std::abs(g));
-            }
-            if (m.balanced()) worst = std::max(worst, std::abs(sum));
+    // Largest violation of the optimality conditions over all examples held.
+    double kkt_residual() const { return worst_violation(everybody(), plainly); }
+    // The same over a few of them, for the price of a few predictions.
+    double spot_check() const { return worst_violation(a_few(), plainly); }
+    // Where the variables of a machine are a box: what a certificate can be checked by.
+    Evidence<T> evidence() const
+        requires requires(const Machine& m) { m.variables(Slot{}); }
+    {
+        std::vector<Slot> slots = everybody();
+        sort_by_id(*rows_, slots);
+        const Coefficients all = coefficients();
+        Evidence<T> out;
+        out.rows = examples_of<T>(*rows_, slots, all);
+        out.f = scores_in_double<T>(rows_->store(), rows_->active(), all, slots);
+        out.free_bias = machines_.front()->free_bias();
+        for (Slot j : slots) {
+            out.label.push_back(notes_->label[j]);
+            out.cost.push_back(notes_->cost[j]);
+            out.self.push_back(self_in_double(rows_->store(), j));
         }
-        return worst;
+        for (const auto& m : machines_) {
+            out.bias.push_back(m->bias());
+            out.target.push_back(m->target());
+            for (Slot j : slots) {
+                const auto variables = m->variables(j);
+                out.copies = variables.size();
+                for (const Variable& v : variables) {
+                    out.base.push_back(v.base), out.lo.push_back(v.lo), out.hi.push_back(v.hi);
+                    out.s.push_back(v.s);
+                }
+            }
+        }
+        return out;
     }
     std::size_t nbytes() const {
         std::size_t n = rows_->nbytes();
@@ -183,13 +203,49 @@ class OneVsRest {
         });
     }
 
-    // f of every example held, afresh: outputs() values each.
-    std::vector<double> scores_of_held() const {
-        std::vector<double> f(rows_->size() * machines_.size());
-        typename Store<T>::Scratch scratch;
+    std::vector<Slot> everybody() const {
+        std::vector<Slot> all(rows_->size());
+        std::iota(all.begin(), all.end(), 0);
+        return all;
+    }
+    // Some of those between their bounds, whose conditions are equations that rounding breaks
+    // first, and some of the others, evenly chosen.
+    std::vector<Slot> a_few() const {
+        std::vector<Slot> kinds[2], few;
         for (Slot j = 0; j < rows_->size(); ++j)
-            score(rows_->store().get(j, scratch), f.data() + j * machines_.size());
+            kinds[std::any_of(machines_.begin(), machines_.end(), [&](const auto& m) {
+                return m->tight(j);
+            })].push_back(j);
+        for (const auto& kind : kinds) {
+            const std::size_t n = kind.size(), most = std::min(n, kFew);
+            for (std::size_t i = 0; i < most; ++i) few.push_back(kind[i * n / most]);
+        }
+        return few;
+    }
+    // f of examples held, in double: outputs() values each.
+    std::vector<double> scores_of(std::span<const Slot> slots) const {
+        std::vector<double> f =
+            scores_in_double<T>(rows_->store(), rows_->active(), coefficients(), slots);
+        for (std::size_t i = 0; i < f.size(); ++i) f[i] += machines_[i % machines_.size()]->bias();
         return f;
+    }
+    std::vector<double> scores_of_held() const { return scores_of(everybody()); }
+
+    static double plainly(const Machine& m, Slot j, double f) { return m.violation(j, f); }
+    // The largest of violation(machine, slot, f) over these slots, and of the imbalances.
+    template <class Violation>
+    double worst_violation(std::span<const Slot> slots, Violation&& violation) const {
+        double worst = 0;
+        const std::vector<double> f = scores_of(slots);
+        for (double fj : f)
+            if (std::isnan(fj)) return fj;
+        for (std::size_t c = 0; c < machines_.size(); ++c) {
+            for (std::size_t i = 0; i < slots.size(); ++i)
+                worst = std::max(worst,
+                                 violation(*machines_[c], slots[i], f[i * machines_.size() + c]));
+            worst = std::max(worst, machines_[c]->imbalance());
+        }
+        return worst;
     }
 
     // A machine shows its coefficients where they lie, or writes them out where it keeps others.
@@ -211,6 +267,8 @@ class OneVsRest {
         for (const auto& machine : machines_) all.add(machine->coefficients());
         return all;
     }
+
+    static constexpr std::size_t kFew = 32;  // of a kind, in a spot check
 
     std::unique_ptr<Rows<T>> rows_;  // on the heap: its followers keep its address
     std::unique_ptr<Notes> notes_;

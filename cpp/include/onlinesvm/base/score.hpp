@@ -54,15 +54,10 @@ void score(const Store<T>& store, std::size_t n, std::span<const double* const> 
     }
 }
 
-// The examples with any coefficient, by id.
+// Examples with their coefficients.
 template <class T>
-Support<T> support_of(const Rows<T>& rows, std::span<const double* const> coefficients) {
-    std::vector<Slot> slots;
-    for (Slot j = 0; j < rows.active(); ++j)
-        if (std::any_of(coefficients.begin(), coefficients.end(),
-                        [&](const double* s) { return s[j] != 0; }))
-            slots.push_back(j);
-    std::sort(slots.begin(), slots.end(), [&](Slot a, Slot b) { return rows.id(a) < rows.id(b); });
+Support<T> examples_of(const Rows<T>& rows, std::span<const Slot> slots,
+                       std::span<const double* const> coefficients) {
     Support<T> out;
     out.width = rows.store().width();
     for (Slot j : slots) out.ids.push_back(rows.id(j));
@@ -78,6 +73,23 @@ Support<T> support_of(const Rows<T>& rows, std::span<const double* const> coeffi
         out.indptr.push_back(std::int64_t(out.values.size()));
     }
     return out;
+}
+
+template <class T>
+void sort_by_id(const Rows<T>& rows, std::vector<Slot>& slots) {
+    std::sort(slots.begin(), slots.end(), [&](Slot a, Slot b) { return rows.id(a) < rows.id(b); });
+}
+
+// The examples with any coefficient, by id.
+template <class T>
+Support<T> support_of(const Rows<T>& rows, std::span<const double* const> coefficients) {
+    std::vector<Slot> slots;
+    for (Slot j = 0; j < rows.active(); ++j)
+        if (std::any_of(coefficients.begin(), coefficients.end(),
+                        [&](const double* s) { return s[j] != 0; }))
+            slots.push_back(j);
+    sort_by_id(rows, slots);
+    return examples_of(rows, slots, coefficients);
 }
 
 }  // namespace onlinesvm

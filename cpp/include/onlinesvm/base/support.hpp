@@ -17,6 +17,22 @@ struct Support {
     std::vector<std::int64_t> indptr;   // sparse only, one more than ids; empty means dense
 };
 
+// All that a statement about a solution rests on: the examples held, by id, and their variables with
+// the problem that these solve. f is computed from them in double; nothing is a solver's own word.
+template <class T>
+struct Evidence {
+    Support<T> rows;
+    std::vector<std::int64_t> label;   // class numbers; 0 where there are none
+    std::vector<double> cost;          // C_i
+    std::vector<double> self;          // k(x, x)
+    std::vector<double> f;             // ids x outputs, without the bias
+    std::size_t copies = 1;            // variables of an example and output
+    std::vector<double> base, lo, hi;  // outputs x ids x copies
+    std::vector<double> s;
+    std::vector<double> bias, target;  // outputs; the sum that s is held to
+    bool free_bias = false;            // else there is no such sum
+};
+
 struct Weights {
     std::size_t width = 0;
     std::vector<double> coef;       // outputs x width, row-major

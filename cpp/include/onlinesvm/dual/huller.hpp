@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 
 #include "onlinesvm/base/one_vs_rest.hpp"
 #include "onlinesvm/base/random.hpp"
@@ -91,23 +92,10 @@ class Huller : public OneVsRest<T, Hulls<T>> {
         });
     }
 
-    // Largest violation of y f >= 1 - alpha / C, with equality for support vectors.
-    double kkt_residual() const {
-        double worst = 0;
-        const std::vector<double> f = this->scores_of_held();
-        for (std::size_t c = 0; c < machines_.size(); ++c)
-            for (Slot j = 0; j < rows_->size(); ++j) {
-                const Hulls<T>& m = *machines_[c];
-                const double s = m.coefficient(j), y = m.label(j);
-                const double g = 1 - y * (f[j * machines_.size() + c] + s * m.ridge(j));
-                worst = std::max(worst, s == 0 ? g : std::abs(g));
-            }
-        return worst;
-    }
     // N2, the squared distance of the hulls, which every step lowers.
-    double objective() const { return total(&Hulls<T>::n2); }
+    double objective() const { return apart().n2; }
     // N2 - min N2 <= 2 gap, over the examples held.
-    double duality_gap() const { return total(&Hulls<T>::gap); }
+    double duality_gap() const { return apart().gap; }
     bool touching() const {
         return std::any_of(machines_.begin(), machines_.end(),
                            [](const auto& m) { return m->touching(); });
@@ -172,12 +160,31 @@ class Huller : public OneVsRest<T, Hulls<T>> {
         idle_.clear();
     }
 
-    double total(double (Hulls<T>::*value)() const) const {
-        double sum = 0;
-        for (const auto& m : machines_)
-            if (m->complete()) sum += ((*m).*value)();
-        return sum;
+    // Of all machines together, from the margins in double: y (X_P - X_N).phi = y (f - b) N2 / 2.
+    struct Apart {
+        double n2 = 0, gap = 0;
+    };
+    Apart apart() const {
+        Apart all;
+        const std::vector<double> f = this->scores_of_held();
+        for (std::size_t c = 0; c < machines_.size(); ++c) {
+            const Hulls<T>& m = *machines_[c];
+            if (!m.complete()) continue;
+            const double half = 0.5 * m.n2();  // a = alpha N2 / 2
+            double n2 = 0, nearest[2] = {kFar, kFar};
+            for (Slot j = 0; j < rows_->size(); ++j) {
+                const double s = m.coefficient(j), y = m.label(j);
+                const double fj = f[j * machines_.size() + c] - m.bias();
+                const double margin = half * y * (fj + s * m.ridge(j));
+                n2 += half * y * s * margin;
+                nearest[y > 0] = std::min(nearest[y > 0], margin);
+            }
+            all.n2 += std::max(0.0, n2);
+            all.gap += std::max(0.0, n2 - nearest[0] - nearest[1]);
+        }
+        return all;
     }
+    static constexpr double kFar = std::numeric_limits<double>::infinity();
 
     Params params_;
     Random random_;

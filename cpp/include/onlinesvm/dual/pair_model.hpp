@@ -16,10 +16,16 @@ class PairModel : public OneVsRest<T, Pair<T>> {
   public:
     using Base::Base;
 
-    // The dual, which every step raises.
+    // The dual, which every step raises: sum y s - s'Ks/2.
     double objective() const {
         double total = 0;
-        for (const auto& m : machines_) total += m->dual();
+        const std::vector<double> f = this->scores_of_held();
+        for (std::size_t c = 0; c < machines_.size(); ++c)
+            for (Slot j = 0; j < rows_->size(); ++j) {
+                const Pair<T>& m = *machines_[c];
+                const double fj = f[j * machines_.size() + c] - m.bias();
+                total += m.coefficient(j) * (m.label(j) - 0.5 * fj);
+            }
         return total;
     }
     std::vector<double> intercept() const {

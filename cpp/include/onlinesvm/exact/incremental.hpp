@@ -151,35 +151,6 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
         return total;
     }
 
-    // How far the exact solution can be: |w - w*| <= w, |b - b*| <= b, hence
-    // |f(x) - f*(x)| <= w sqrt(k(x, x)) + b; the largest over outputs. docs/papers/incremental.md
-    // has the proof.
-    struct Distance {
-        double w = 0, b = 0;
-    };
-    Distance distance() const {
-        Distance largest;
-        const std::vector<double> f = scores_of_held();
-        std::vector<Kink> kinks(rows_->size());
-        for (std::size_t o = 0; o < machines_.size(); ++o) {
-            const Balanced<T>& machine = *machines_[o];
-            double gap = 0, positive = 0;  // primal minus dual value; C of the positives
-            for (Slot j = 0; j < rows_->size(); ++j) {
-                const double fj = f[j * machines_.size() + o], y = machine.label(j);
-                gap += machine.coefficient(j) * (fj - machine.bias() - y);
-                gap += cost(j) * std::max(0.0, 1 - y * fj);
-                if (y > 0) positive += cost(j);
-                kinks[j] = {y - (fj - machine.bias()), cost(j), std::sqrt(rows_->diagonal()[j])};
-            }
-            const double w = std::sqrt(2 * std::max(0.0, gap));
-            const double below = machine.bias() - best_bias(kinks, positive, -w);
-            const double above = best_bias(kinks, positive, w) - machine.bias();
-            largest.w = std::max(largest.w, w);
-            largest.b = std::max({largest.b, below, above});
-        }
-        return largest;
-    }
-
     auto undoable() { return std::tie(C_); }
 
     template <class A>
@@ -197,29 +168,6 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
     void settle() {
         for (auto& machine : machines_) machine->settle();
         tidy();
-    }
-
-    // Where the loss of one example as a function of b has its kink: at y - <w, phi(x)>. Another w
-    // moves it by no more than |w - w'| times the length of phi(x).
-    struct Kink {
-        double at, C, length;
-    };
-    // The b of least loss for kinks moved by w times their lengths: the slope is the C of the kinks
-    // passed minus that of the positives. Where it is 0 for a while, the middle; where it never
-    // changes its sign (one class, or nobody), the end there is.
-    static double best_bias(std::vector<Kink> kinks, double positive, double w) {
-        std::erase_if(kinks, [](const Kink& k) { return k.C == 0; });
-        if (kinks.empty()) return 0;
-        for (Kink& k : kinks) k.at += w * k.length;
-        std::sort(kinks.begin(), kinks.end(),
-                  [](const Kink& a, const Kink& b) { return a.at < b.at; });
-        double total = 0, passed = 0;
-        for (const Kink& k : kinks) total += k.C;
-        const double nothing = 1e-12 * total;
-        std::size_t i = 0;
-        while (i + 1 < kinks.size() && (passed += kinks[i].C) < positive - nothing) ++i;
-        const bool level = passed <= positive + nothing && positive > nothing;
-        return level && i + 1 < kinks.size() ? 0.5 * (kinks[i].at + kinks[i + 1].at) : kinks[i].at;
     }
 
     double C_;

@@ -81,7 +81,7 @@ class Poker : public OneVsRest<T, Parametric<T, Task::copies>> {
     };
 
     explicit Poker(const Params& p)
-        : Base(p.kernel, p.cache_bytes, {.kkt = p.tol, .gain = 0}),
+        : Base(p.kernel, p.cache_bytes, {.kkt = p.tol, .free_bias = p.bias == "free"}),
           C_(p.C),
           free_(p.bias == "free"),
           task_(p.task) {
@@ -151,16 +151,6 @@ class Poker : public OneVsRest<T, Parametric<T, Task::copies>> {
         });
     }
 
-    double kkt_residual() const {
-        double worst = 0;
-        const std::vector<double> f = Base::scores_of_held();
-        for (std::size_t o = 0; o < machines_.size(); ++o) {
-            for (Slot j = 0; j < rows_->size(); ++j)
-                worst = std::max(worst, machines_[o]->violation_at(j, f[j * machines_.size() + o]));
-            if (free_) worst = std::max(worst, machines_[o]->imbalance());
-        }
-        return worst;
-    }
     // |w|^2/2 + the losses of the examples held - target * t, summed over outputs.
     double objective() const {
         double total = 0;

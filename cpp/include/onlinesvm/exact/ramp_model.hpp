@@ -71,6 +71,10 @@ class RampModel : public OneVsRest<T, Box<T>> {
         });
     }
 
+    // Optimal on V, and V those inside the ramp: who is on the wrong side violates by how far.
+    double kkt_residual() const { return this->worst_violation(this->everybody(), on_its_side()); }
+    double spot_check() const { return this->worst_violation(this->a_few(), on_its_side()); }
+
     // P(w) of eq. 7 over the examples held, summed over outputs.
     double objective() const {
         double total = 0;
@@ -104,6 +108,12 @@ class RampModel : public OneVsRest<T, Box<T>> {
     using Base::scores_of_held;
 
     bool in_ramp(double g) const { return g <= 1 - ramp_.s; }
+    auto on_its_side() const {
+        return [edge = 1 - ramp_.s](const Box<T>& box, Slot j, double f) {
+            const double beyond = std::isfinite(edge) ? 1 - box.label(j) * f - edge : 0;
+            return std::max(box.violation(j, f), box.upper(j) == 0 ? -beyond : beyond);
+        };
+    }
 
     // A stationary point: optimal on V, and V the examples inside the ramp.
     void settle(Box<T>& box) {

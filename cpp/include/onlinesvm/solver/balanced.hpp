@@ -18,6 +18,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -27,6 +28,7 @@
 
 #include "onlinesvm/base/aligned.hpp"
 #include "onlinesvm/base/rows.hpp"
+#include "onlinesvm/base/variable.hpp"
 #include "onlinesvm/solver/inverse.hpp"
 
 namespace onlinesvm {
@@ -56,7 +58,7 @@ class Balanced final : public Follower {
         s_[j] = synced_[j] = 0;
         set_box(j, c);
     }
-    bool violates(Slot j) const { return violation(j, h_[j]) > tol_; }
+    bool violates(Slot j) const { return off(j, h_[j]) > tol_; }
 
     // Makes room for a new member. Without a margin set any newcomer may narrow what b can be.
     void absorb(std::int64_t id) {
@@ -103,7 +105,7 @@ class Balanced final : public Follower {
             const double tol = tolerance();
             std::vector<std::pair<double, std::int64_t>> found;
             for (Slot j = 0; j < rows_.size(); ++j)
-                if (const double v = violation(j, h_[j]); v > tol && place_[j] == kNowhere)
+                if (const double v = off(j, h_[j]); v > tol && place_[j] == kNowhere)
                     found.push_back({-v, rows_.id(j)});
             if (found.empty()) return;
             std::sort(found.begin(), found.end());
@@ -111,7 +113,7 @@ class Balanced final : public Follower {
             for (const auto& [violation, id] : found) {
                 const Slot c = rows_.promote(rows_.slot(id));
                 const double h = y_[c] - bias_ - f(rows_.row(c, rows_.active()));
-                if (place_[c] == kNowhere && this->violation(c, h) > tol) enter(id, h);
+                if (place_[c] == kNowhere && off(c, h) > tol) enter(id, h);
             }
         }
         sync();
@@ -124,7 +126,14 @@ class Balanced final : public Follower {
     double upper(Slot j) const { return std::max(-lo_[j], hi_[j]); }
     double decision(Slot j) const { return y_[j] - h_[j]; }  // f(x_j)
     double bias() const { return bias_; }
-    bool balanced() const { return true; }
+    bool tight(Slot j) const { return is_free(j); }
+    double violation(Slot j, double f) const {
+        return box_violation(s_[j], lo_[j], hi_[j], y_[j] - f);
+    }
+    std::array<Variable, 1> variables(Slot j) const { return {{{y_[j], lo_[j], hi_[j], s_[j]}}}; }
+    bool free_bias() const { return true; }
+    double target() const { return 0; }  // of the sum of s
+    double imbalance() const { return std::abs(std::accumulate(s_.begin(), s_.end(), 0.0)); }
     bool has_margin() const { return !margin_.empty(); }
     double f(const T* row) const { return isa::table<T>().dot(row, s_.data(), rows_.active()); }
     bool capped() const { return capped_; }
@@ -225,9 +234,8 @@ class Balanced final : public Follower {
     bool is_free(Slot j) const { return lo_[j] < s_[j] && s_[j] < hi_[j]; }
     bool can_rise(Slot j) const { return s_[j] < hi_[j]; }
     bool can_fall(Slot j) const { return s_[j] > lo_[j]; }
-    double violation(Slot j, double h) const {
-        return (h > 0 ? can_rise(j) : can_fall(j)) ? std::abs(h) : 0;
-    }
+    // By how much member j with gradient h is off.
+    double off(Slot j, double h) const { return box_violation(s_[j], lo_[j], hi_[j], h); }
 
     // What rounding leaves of h at best: a tolerance below it cannot be met.
     double tolerance() const {

@@ -19,6 +19,7 @@
 #include "onlinesvm/base/aligned.hpp"
 #include "onlinesvm/base/rows.hpp"
 #include "onlinesvm/base/tolerance.hpp"
+#include "onlinesvm/base/variable.hpp"
 #include "onlinesvm/solver/inverse.hpp"
 
 namespace onlinesvm {
@@ -74,7 +75,14 @@ class Box final : public Follower {
     double f(const T* row) const { return isa::table<T>().dot(row, s_.data(), rows_.active()); }
     const double* coefficients() const { return s_.data(); }
     double bias() const { return 0; }
-    bool balanced() const { return false; }  // no bias, no sum to keep
+    bool tight(Slot j) const { return is_free(j); }
+    double violation(Slot j, double f) const {
+        return box_violation(s_[j], lo_[j], hi_[j], y_[j] - f);
+    }
+    double imbalance() const { return 0; }  // no bias, no sum to keep
+    std::array<Variable, 1> variables(Slot j) const { return {{{y_[j], lo_[j], hi_[j], s_[j]}}}; }
+    bool free_bias() const { return false; }
+    double target() const { return 0; }  // of the sum of s
     bool capped() const { return capped_; }
 
     // ---- solving ----

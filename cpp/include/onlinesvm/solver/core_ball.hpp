@@ -47,6 +47,13 @@ class CoreBall final : public Follower {
     double coefficient(Slot j) const { return alpha_[j]; }  // signed
     const double* coefficients() const { return alpha_.data(); }
     double bias() const { return 0; }
+    bool tight(Slot j) const { return alpha_[j] != 0; }
+    // Of v_i >= rho, with equality where alpha_i > 0, in units of rho.
+    double violation(Slot j, double f) const {
+        const double alpha = std::abs(alpha_[j]), g = 1 - y_[j] * f - alpha * slack_[j];
+        return alpha == 0 ? std::max(0.0, g) : std::abs(g);
+    }
+    double imbalance() const { return 0; }
     double radius() const { return std::sqrt(R2()); }
     bool has_centre() const { return rho_ > 0; }
     bool capped() const { return capped_; }

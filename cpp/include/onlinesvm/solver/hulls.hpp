@@ -178,6 +178,13 @@ class Hulls final : public Follower {
         if (complete()) return (negative_.square - positive_.square) / n2();
         return positive_.empty() ? negative_.empty() ? 0 : -1 : 1;
     }
+    bool tight(Slot j) const { return supports(j); }
+    // Of y f >= 1 - alpha / C, with equality for support vectors.
+    double violation(Slot j, double f) const {
+        const double s = coefficient(j), g = 1 - y_[j] * (f + s * ridge_[j]);
+        return s == 0 ? std::max(0.0, g) : std::abs(g);
+    }
+    double imbalance() const { return 0; }
     // |X_P - X_N|^2, or what rounding leaves of it where the hulls meet.
     double n2() const {
         const double squares = positive_.square + negative_.square;
@@ -187,12 +194,6 @@ class Hulls final : public Follower {
     bool touching() const {
         const double squares = positive_.square + negative_.square;
         return complete() && squares - 2 * cross_ <= kTouching * squares;
-    }
-    // How far N2 may be from its least value over the members: N2 - min N2 <= 2 gap.
-    double gap() const {
-        if (!complete()) return 0;
-        const auto [p, n] = ends();
-        return std::max(0.0, positive_.square + negative_.square - 2 * cross_ - p.low - n.low);
     }
     bool capped() const { return capped_; }
 

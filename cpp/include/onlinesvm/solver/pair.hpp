@@ -16,12 +16,14 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
 #include "onlinesvm/base/aligned.hpp"
 #include "onlinesvm/base/rows.hpp"
+#include "onlinesvm/base/variable.hpp"
 
 namespace onlinesvm {
 
@@ -83,7 +85,19 @@ class Pair final : public Follower {
     double coefficient(Slot j) const { return s_[j]; }
     double label(Slot j) const { return hi_[j] > 0 ? 1 : -1; }
     double upper(Slot j) const { return hi_[j] - lo_[j]; }
-    bool balanced() const { return terms_.bias == Bias::free; }
+    bool tight(Slot j) const { return lo_[j] < s_[j] && s_[j] < hi_[j]; }
+    double violation(Slot j, double f) const {
+        return box_violation(s_[j], lo_[j], hi_[j], label(j) - f);
+    }
+    std::array<Variable, 1> variables(Slot j) const {
+        return {{{label(j), lo_[j], hi_[j], s_[j]}}};
+    }
+    bool free_bias() const { return terms_.bias == Bias::free; }
+    double target() const { return 0; }  // of the sum of s
+    double imbalance() const {
+        if (terms_.bias == Bias::none) return 0;
+        return std::abs(std::accumulate(s_.begin(), s_.end(), 0.0));
+    }
     const double* coefficients() const { return s_.data(); }
     double f(const T* row) const { return isa::table<T>().dot(row, s_.data(), rows_.active()); }
     bool capped() const { return capped_; }
@@ -97,11 +111,6 @@ class Pair final : public Follower {
         if (terms_.bias == Bias::none) return 0;
         if (complete()) return 0.5 * (ends_.high + ends_.low);
         return std::isfinite(ends_.high) ? ends_.high : std::isfinite(ends_.low) ? ends_.low : 0;
-    }
-    double dual() const {
-        double twice = 0;
-        for (Slot j = 0; j < s_.size(); ++j) twice += s_[j] * (label(j) + g_[j]);
-        return 0.5 * twice;
     }
 
     // ---- steps ----

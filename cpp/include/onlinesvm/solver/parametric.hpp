@@ -27,23 +27,23 @@
 #include "onlinesvm/base/aligned.hpp"
 #include "onlinesvm/base/path.hpp"
 #include "onlinesvm/base/rows.hpp"
-#include "onlinesvm/base/tolerance.hpp"
+#include "onlinesvm/base/variable.hpp"
 #include "onlinesvm/solver/gram.hpp"
 
 namespace onlinesvm {
-
-struct Variable {
-    double base = 0, lo = 0, hi = 0;
-};
 
 template <class T, std::size_t Copies = 1>
 class Parametric final : public Follower {
   public:
     using Member = std::size_t;  // slot * Copies + copy
 
-    using Terms = Tolerance;
+    struct Terms {
+        double kkt = 1e-8;      // largest violation left
+        bool free_bias = true;  // then the sum of the coefficients is held to a target
+    };
 
-    Parametric(Rows<T>& rows, Tolerance tol) : rows_(rows), tol_(tol.kkt) {
+    Parametric(Rows<T>& rows, Terms terms)
+        : rows_(rows), tol_(terms.kkt), free_bias_(terms.free_bias) {
         for (Slot j = 0; j < rows_.size(); ++j) slot_pushed();
         rows_.follow(this);  // last: whoever fails to be made follows nobody
     }
@@ -68,7 +68,8 @@ class Parametric final : public Follower {
     std::array<Variable, Copies> variables(Slot j) const {
         std::array<Variable, Copies> all;
         for (std::size_t k = 0; k < Copies; ++k)
-            all[k] = {base_[j * Copies + k], lo_[j * Copies + k], hi_[j * Copies + k]};
+            all[k] = {base_[j * Copies + k], lo_[j * Copies + k], hi_[j * Copies + k],
+                      s_[j * Copies + k]};
         return all;
     }
     void aim(double target) { target_ = target; }
@@ -86,7 +87,7 @@ class Parametric final : public Follower {
     bool violates(Slot j) const {
         bool any = false;
         for (std::size_t k = 0; k < Copies; ++k)
-            any |= violation(j * Copies + k, h_[j * Copies + k]) > tol_;
+            any |= off(j * Copies + k, h_[j * Copies + k]) > tol_;
         return any;
     }
 
@@ -117,7 +118,7 @@ class Parametric final : public Follower {
         bool any = false;
         for (Member m = 0; m < s_.size(); ++m) {
             const double h = h_[m];
-            const bool free = is_free(m), wrong = violation(m, h) > eps;
+            const bool free = is_free(m), wrong = off(m, h) > eps;
             any |= wrong;
             c_[m] = free ? h : wrong ? h + (h > 0 ? 1 : -1) : 0;
             h_[m] = h - c_[m];
@@ -208,16 +209,20 @@ class Parametric final : public Follower {
     const std::vector<Breakpoint>& path() const { return path_; }
     void begin_path() { path_.clear(); }
 
-    // Largest violation of the KKT conditions given f of an example; a bound of 0 takes no part.
-    double violation_at(Slot j, double f) const {
+    bool tight(Slot j) const {
+        bool any = false;
+        for (std::size_t k = 0; k < Copies; ++k) any |= is_free(j * Copies + k);
+        return any;
+    }
+    double violation(Slot j, double f) const {
         double worst = 0;
         for (std::size_t k = 0; k < Copies; ++k) {
             const Member m = j * Copies + k;
-            worst = std::max(worst, violation(m, base_[m] - f));
+            worst = std::max(worst, off(m, base_[m] - f));
         }
         return worst;
     }
-    double imbalance() const { return std::abs(target_ - sum()); }
+    double imbalance() const { return free_bias_ ? std::abs(target_ - sum()) : 0; }
     // The loss of an example with decision f: its slacks times their prices.
     double loss_at(Slot j, double f) const {
         double loss = 0;
@@ -229,6 +234,7 @@ class Parametric final : public Follower {
         return loss;
     }
     double target() const { return target_; }
+    bool free_bias() const { return free_bias_; }
 
     // ---- Follower ----
 
@@ -322,9 +328,8 @@ class Parametric final : public Follower {
     bool can_fall(Member m) const { return s_[m] > lo_[m]; }
     bool is_free(Member m) const { return can_rise(m) && can_fall(m); }
     bool in_S(Member m) const { return place_[m] != kNowhere; }
-    double violation(Member m, double h) const {
-        return (h > 0 ? can_rise(m) : can_fall(m)) ? std::abs(h) : 0;
-    }
+    // By how much member m with gradient h is off.
+    double off(Member m, double h) const { return box_violation(s_[m], lo_[m], hi_[m], h); }
     bool supports(Slot j) const {
         bool any = false;
         for (std::size_t k = 0; k < Copies; ++k) any |= s_[j * Copies + k] != 0;
@@ -360,7 +365,7 @@ class Parametric final : public Follower {
     }
     double worst(bool free_bias) const {
         double v = free_bias && !s_.empty() ? imbalance() / scale() : 0;
-        for (Member m = 0; m < s_.size(); ++m) v = std::max(v, violation(m, h_[m]));
+        for (Member m = 0; m < s_.size(); ++m) v = std::max(v, off(m, h_[m]));
         return v;
     }
 
@@ -858,6 +863,7 @@ class Parametric final : public Follower {
 
     Rows<T>& rows_;
     double tol_;
+    bool free_bias_;
     Ledger<double> s_, h_, lo_, hi_, base_, c_;
     double t_ = 0, target_ = 0;
     PlainLedger<Member> S_;            // in the order of the kernel matrix
