@@ -173,6 +173,7 @@ def test_any_stream_and_any_removal_leave_the_optimum(stream, C, kernel, data):
     )
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_single_precision_comes_close():
     stream = blobs(5, 80)
     exact = machine(C=5.0).partial_fit(stream.X, stream.y)
@@ -309,6 +310,7 @@ def traces(model: IncrementalSVC, path: Any, numbers: list[Any]) -> list[Any]:
     return [n for n in numbers if any(form in data for form in forms[n] for data in written)]
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("sparse", [False, True])
 def test_nothing_of_a_forgotten_example_is_left_in_the_file(sparse, dtype, tmp_path):

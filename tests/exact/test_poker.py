@@ -214,6 +214,7 @@ def test_any_scale_of_the_features(kernel, scale):
     assert model.kkt_residual() <= 1e-6 + 10 * noise
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_single_precision_comes_close():
     stream = blobs(5, 80)
     exact = machine(C=5.0).partial_fit(stream.X, stream.y)
