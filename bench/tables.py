@@ -19,7 +19,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from bench.common import RESULTS, figure
+from bench.common import RESULTS, figure, geometric_mean
+from bench.speed.ramp_pass import NOISY
 
 MISSING = "Not measured yet."
 PLACE = re.compile(r"(<!-- results: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -73,6 +74,7 @@ def summary() -> str:
     parts = []
     race = _result("ramp_pass")
     if race:
+        ratios = {case: group["RampSVC"]["ratio"] for case, group in race["cases"].items()}
         pairs = [(case, group["RampSVC"], group["SVC"]) for case, group in race["cases"].items()]
         parts.append(
             _table(
@@ -88,6 +90,7 @@ def summary() -> str:
                 ],
             )
         )
+        parts.append(_means(ratios))
     results = [json.loads(path.read_text()) for path in sorted(RESULTS.glob("*.json"))]
     rows = [row for result in results if result["bars"] for row in _nearest(result)]
     if rows:
@@ -96,6 +99,17 @@ def summary() -> str:
     if race:
         parts.append(_origin(race))
     return "\n\n".join(parts) or MISSING
+
+
+def _means(ratios: dict[str, float]) -> str:
+    """Two noisy sets carry the mean over all, so the mean of the others stands beside it."""
+    every = geometric_mean(list(ratios.values()))
+    others = [ratio for case, ratio in ratios.items() if case not in NOISY]
+    return (
+        f"Geometric mean of pass / fit: **{figure(every)}** over all {len(ratios)}, "
+        f"**{figure(geometric_mean(others))}** over the {len(others)} other than "
+        f"{' and '.join(NOISY)}."
+    )
 
 
 def _nearest(result: dict[str, Any]) -> list[list[str]]:
