@@ -116,7 +116,7 @@ def test_the_radius_is_within_one_plus_epsilon(tol: float, sample: Any) -> None:
             R = model.radius_[0]
             assert best * (1 + 1e-12) >= R
             assert best <= (1 + tol) * R * (1 + 1e-12)
-            assert model.kkt_residual() <= 1.5 * tol
+            assert model.kkt_residual() <= tol
 
 
 def test_the_radius_rises_round_by_round() -> None:
@@ -155,7 +155,7 @@ def test_any_stream_property(stream: Stream, C: float, sample: int) -> None:
     alpha = alphas(model, len(stream.y))[0]
     Kt = points(RBF, stream, C)
     G = 1 - Kt @ alpha
-    assert np.where(alpha > 0, np.abs(G), np.maximum(G, 0)).max() <= 1.5e-3
+    assert np.where(alpha > 0, np.abs(G), np.maximum(G, 0)).max() <= 1e-3
     assert (model.dual_coef_ * stream.y[model.support_] > 0).all()
 
 
@@ -256,4 +256,4 @@ def test_a_core_of_more_than_a_thousand() -> None:
     y = np.where(X[:, 0] + 0.8 * rng.normal(size=4000) > 0, 1.0, -1.0)
     model = CoreVectorSVC(C=1.0, gamma=0.1).fit(X, y)
     assert len(model.support_) > 1000
-    assert model.kkt_residual() <= 2e-3
+    assert model.kkt_residual() <= 1e-3  # in double, from float32 rows
