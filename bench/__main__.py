@@ -3,6 +3,7 @@
 python -m bench                  all of bench/speed, in order
 python -m bench predict --quick  only this one; options go to it
 python -m bench quality          the accuracy table (longer; not part of the list)
+python -m bench defaults         a tournament of defaults (a few minutes; not part of the list)
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ SPEED = (
     "sparse",
     "stream_1m",
 )
-BENCHMARKS = {name: f"bench.speed.{name}" for name in SPEED} | {"quality": "bench.quality.accuracy"}
+QUALITY = {"quality": "bench.quality.accuracy", "defaults": "bench.quality.defaults"}
+BENCHMARKS = {name: f"bench.speed.{name}" for name in SPEED} | QUALITY
 
 
 def main(words: list[str]) -> int:

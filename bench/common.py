@@ -198,6 +198,10 @@ class Report:
             {"claim": claim, "value": value, "bound": bound, "holds": bool(low <= value <= high)}
         )
 
+    def matrix(self, head: list[str], rows: list[list[str]]) -> None:
+        """A table of one's own in place of that of the cases, one column for each row given."""
+        self.details["matrix"] = [list(column) for column in zip(head, *rows, strict=True)]
+
     def note(self, text: str) -> None:
         """Keep a remark with the figures, such as a missing peer."""
         self.notes.append(text)
@@ -236,6 +240,8 @@ class Report:
         }
 
     def _case_table(self) -> Table:
+        if "matrix" in self.details:
+            return self._own_table()
         rows = [row for case in self.cases.values() for row in case.values()]
         hidden = {"seconds", "median_s", "ratio", "best_s"}
         columns = dict.fromkeys(key for row in rows for key in row)
@@ -251,6 +257,15 @@ class Report:
                 cells += [figure(row.get(key)) for key in extra]
                 last = number == len(contestants) - 1
                 table.add_row("" if number else case, name, *cells, end_section=last)
+        return table
+
+    def _own_table(self) -> Table:
+        head, *rows = self.details["matrix"]
+        table = Table(title=self.title)
+        for number, heading in enumerate(head):
+            table.add_column(heading, justify="right" if number else "left")
+        for row in rows:
+            table.add_row(*row)
         return table
 
     def _bar_table(self) -> Table:

@@ -28,18 +28,7 @@ PLACE = re.compile(r"(<!-- results: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 def markdown(result: dict[str, Any]) -> str:
     """One result as a table of cases, a table of bars, and a line on where it was measured."""
-    shown = ("best_s", "ratio", "per_second", "accuracy", "SVs", "labels", "passes")
-    rows = [
-        (case, name, row) for case, group in result["cases"].items() for name, row in group.items()
-    ]
-    keys = [key for key in shown if any(row.get(key) is not None for _, _, row in rows)]
-    titles = {"best_s": "seconds", "ratio": f"x {result['baseline']}", "per_second": "per second"}
-    parts = [
-        _table(
-            ["case", "contestant", *(titles.get(key, key) for key in keys)],
-            [[case, name, *(figure(row.get(key)) for key in keys)] for case, name, row in rows],
-        )
-    ]
+    parts = [_own(result) if "matrix" in result["details"] else _cases(result)]
     if result["bars"]:
         verdict = {True: "holds", False: "**does not hold**"}
         bars = [
@@ -50,6 +39,24 @@ def markdown(result: dict[str, Any]) -> str:
     parts += [f"*{note}*" for note in result["notes"]]
     parts.append(_origin(result))
     return "\n\n".join(parts)
+
+
+def _own(result: dict[str, Any]) -> str:
+    head, *rows = result["details"]["matrix"]
+    return _table(head, rows)
+
+
+def _cases(result: dict[str, Any]) -> str:
+    shown = ("best_s", "ratio", "per_second", "accuracy", "SVs", "labels", "passes")
+    rows = [
+        (case, name, row) for case, group in result["cases"].items() for name, row in group.items()
+    ]
+    keys = [key for key in shown if any(row.get(key) is not None for _, _, row in rows)]
+    titles = {"best_s": "seconds", "ratio": f"x {result['baseline']}", "per_second": "per second"}
+    return _table(
+        ["case", "contestant", *(titles.get(key, key) for key in keys)],
+        [[case, name, *(figure(row.get(key)) for key in keys)] for case, name, row in rows],
+    )
 
 
 def _origin(result: dict[str, Any]) -> str:
@@ -119,6 +126,8 @@ def _nearest(result: dict[str, Any]) -> list[list[str]]:
         """The share of its bound that a value takes: above one, it is missed."""
         sign, bound = bar["bound"].split()
         value = float(bar["value"])
+        if float(bound) == 0:
+            return 1 + (value if sign == "<=" else -value)
         return value / float(bound) if sign == "<=" else float(bound) / value
 
     bars = result["bars"]

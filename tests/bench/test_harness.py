@@ -5,6 +5,7 @@ import os
 import socket
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -106,3 +107,28 @@ def test_the_summary_shows_what_was_missed_or_nearly(bench, report, monkeypatch,
     report.finish()
     assert "| try | 2 of 3 | speed **missed** | 2 | >= 3 |" in tables.summary()
     assert "bytes" not in tables.summary()
+
+
+def test_a_table_of_ones_own_takes_the_place_of_the_cases(bench, report, capsys):
+    from bench.tables import markdown
+
+    report.matrix(["set", "SVC"], [["iris", "97.8"], ["wine", "66.7"]])
+    report.bar("below the majority", -0.5, at_most=0)
+    report.finish()
+    assert "97.8" in capsys.readouterr().out
+    result = json.loads(report.path.read_text())
+    assert "| set | iris | wine |" in markdown(result)
+    assert "| SVC | 97.8 | 66.7 |" in markdown(result)
+
+
+def test_every_set_of_the_tournament_can_be_cut(bench, monkeypatch):
+    monkeypatch.delenv("ONLINESVM_DATA", raising=False)
+    from bench.quality import defaults
+
+    report = bench.Report("try", "", "SVC", bench.Options(repeats=1, quick=True, only=()))
+    sets = list(defaults.contests(report))
+    assert len({contest.name for contest in sets}) == len(sets) >= 16
+    assert {contest.task for contest in sets} == {"classes", "numbers", "usual"}
+    iris = sets[0]
+    assert (np.diff(iris.y) >= 0).all()
+    assert len(iris.y) + len(iris.y_test) == 150
