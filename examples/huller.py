@@ -63,7 +63,7 @@ def draw_distances(ax, X, y, best):
 
 def main(path):
     X, y = two_clouds(600, gap=0.6, seed=3)
-    model = HullerSVC(C=np.inf, kernel="linear", epochs=5, dtype="float64").fit(X, y).finish()
+    model = HullerSVC(C=np.inf, kernel="linear", max_iter=5, dtype="float64").fit(X, y).finish()
     figure = Figure(figsize=(12, 5.8), layout="constrained")
     left, right = figure.subplots(1, 2)
     draw_hulls(left, model, X, y)

@@ -99,10 +99,13 @@ def huller(data: Digits, digit: int, cache: int, epochs: int, run: int) -> Facts
     order = data.shuffled(run)
     X, y = data.X[order], data.signs(digit, order)
     model = HullerSVC(
-        C=np.inf, gamma=GAMMA, epochs=epochs, cache_bytes=cache << 20, random_state=run
+        C=np.inf, gamma=GAMMA, cache_bytes=cache << 20, random_state=run, classes=[-1, 1]
     )
     clock = Clock()
-    model.fit(X, y)
+    model.partial_fit(X, y)
+    for epoch in range(1, epochs):  # the paper's epochs do not finish, as those of fit do
+        again = np.random.default_rng([run, epoch]).permutation(len(y))
+        model._core.learn_dense(X[again], (y[again] > 0) * 1.0, np.ones(len(y)), again)
     facts = clock.seconds("fit") | {"support_vectors": len(model.support_)}
     return facts | data.error(digit, model.predict)
 

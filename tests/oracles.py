@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
+#: fit as a stream is learned: once, in order.
+ONE_PASS = {"max_iter": 1, "shuffle": False}
+
 
 # ---- the box QP: max e'a - a'Qa/2 with 0 <= a <= C -----------------------------------------------
 

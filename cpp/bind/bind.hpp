@@ -702,6 +702,10 @@ void bind_as(nb::module_& m, const std::string& name) {
         });
     if constexpr (requires(const Algo& algo) { algo.capped(); })
         model.def_prop_ro("capped", reading([](const Algo& algo) { return algo.capped(); }));
+    if constexpr (requires(const Algo& algo) { algo.violation(); })
+        model.def_prop_ro("violation", reading([](const Algo& algo) { return algo.violation(); }));
+    if constexpr (requires(const Algo& algo) { algo.suffered(); })
+        model.def_prop_ro("suffered", reading([](const Algo& algo) { return algo.suffered(); }));
     if constexpr (requires(const Algo& algo) { algo.touching(); })
         model.def_prop_ro("touching", reading([](const Algo& algo) { return algo.touching(); }));
     if constexpr (requires(const Algo& algo) { algo.held(); })

@@ -81,7 +81,7 @@ KINDS = [blobs, duplicates, contradictory, one_class_first, sorted_labels]
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_epochs_and_finish_give_the_svm_with_squared_slacks(kind, kernel, C):
     stream = kind(3, 40, d=2 if kernel == "rbf" else 5)
-    model = machine(kernel, C=C, epochs=200, **TIGHT).fit(stream.X, stream.y).finish()
+    model = machine(kernel, C=C, max_iter=200, **TIGHT).fit(stream.X, stream.y).finish()
     check_hulls(model, stream.y)
     K, alpha = KERNELS[kernel](stream.X, stream.X), alphas(model, 40)[0]
     f = model.decision_function(stream.X)
@@ -94,7 +94,7 @@ def test_epochs_and_finish_give_the_svm_with_squared_slacks(kind, kernel, C):
 @pytest.mark.parametrize("seed", range(3))
 def test_epochs_and_finish_give_the_hard_margin(seed, kernel):
     stream = clean(seed)
-    model = machine(kernel, C=np.inf, epochs=200, **TIGHT).fit(stream.X, stream.y).finish()
+    model = machine(kernel, C=np.inf, max_iter=200, **TIGHT).fit(stream.X, stream.y).finish()
     check_hulls(model, stream.y)
     f = model.decision_function(stream.X)
     assert (stream.y * f).min() == pytest.approx(1.0, abs=1e-6)
@@ -105,7 +105,7 @@ def test_several_classes_give_one_svm_each():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 4, 80)
     X = rng.normal(size=(80, 2)) + 1.5 * np.array([[0, 0], [1, 1], [1, -1], [-1, 1]])[y]
-    model = HullerSVC(C=2.0, gamma=2.0, epochs=200, **TIGHT).fit(X, y).finish()
+    model = HullerSVC(C=2.0, gamma=2.0, max_iter=200, **TIGHT).fit(X, y).finish()
     K = KERNELS["rbf"](X, X)
     exact = np.column_stack([svm(K, np.where(y == c, 1.0, -1.0), 0.5) for c in range(4)])
     np.testing.assert_allclose(model.decision_function(X), exact, atol=1e-5)
@@ -115,7 +115,7 @@ def test_several_classes_give_one_svm_each():
 def test_weights_scale_the_slack_of_each_example():
     stream = blobs(8, 40)
     w = np.arange(40) % 3 + 0.5
-    model = machine(C=0.7, epochs=200, **TIGHT).fit(stream.X, stream.y, sample_weight=w).finish()
+    model = machine(C=0.7, max_iter=200, **TIGHT).fit(stream.X, stream.y, sample_weight=w).finish()
     exact = svm(KERNELS["rbf"](stream.X, stream.X), stream.y, 1 / (0.7 * w))
     np.testing.assert_allclose(model.decision_function(stream.X), exact, atol=1e-5)
 
@@ -123,8 +123,8 @@ def test_weights_scale_the_slack_of_each_example():
 def test_weight_two_is_two_copies():
     stream = blobs(8, 40)
     w = np.arange(40) % 3
-    weighted = machine(C=0.7, epochs=200, **TIGHT).fit(stream.X, stream.y, sample_weight=w)
-    copies = machine(C=0.7, epochs=200, **TIGHT)
+    weighted = machine(C=0.7, max_iter=200, **TIGHT).fit(stream.X, stream.y, sample_weight=w)
+    copies = machine(C=0.7, max_iter=200, **TIGHT)
     copies.fit(np.repeat(stream.X, w, axis=0), np.repeat(stream.y, w))
     np.testing.assert_allclose(
         weighted.finish().decision_function(stream.X),
@@ -158,7 +158,7 @@ def test_micro_cases(x, y, f, distance):
 def test_the_slack_belongs_to_the_example():
     """Two equal positives share their weight: N2 = |1 - (-1)|^2 + (1/2 + 1) / C."""
     X, y = np.array([[1.0], [1.0], [-1.0]]), np.array([1.0, 1.0, -1.0])
-    model = machine("linear", C=2.0, epochs=200, **TIGHT).fit(X, y).finish()
+    model = machine("linear", C=2.0, max_iter=200, **TIGHT).fit(X, y).finish()
     assert model.objective() == pytest.approx(4.0 + 1.5 / 2.0)
     np.testing.assert_allclose(hull_coefficients(model, 3), [0.5, 0.5, 1.0], atol=1e-7)
 
@@ -199,7 +199,7 @@ def test_any_stream_without_slack(stream, kernel):
     """Overlap is said; whatever the stream, the hulls are hulls and the scores are numbers."""
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        model = machine(kernel, C=np.inf, epochs=3, **TIGHT).fit(stream.X, stream.y).finish()
+        model = machine(kernel, C=np.inf, max_iter=3, **TIGHT).fit(stream.X, stream.y).finish()
     f = model.decision_function(stream.X)
     assert np.isfinite(f).all()
     if len(np.unique(stream.y)) == 2 and not any("overlap" in str(w.message) for w in said):
@@ -225,7 +225,7 @@ def test_memory_is_the_support_vectors():
 def test_overlap_without_slack_is_said():
     stream = contradictory(0, 40)
     with pytest.warns(ConvergenceWarning, match="finite C"):
-        model = machine("linear", C=np.inf, epochs=5).fit(stream.X, stream.y).finish()
+        model = machine("linear", C=np.inf, max_iter=5).fit(stream.X, stream.y).finish()
     assert np.isfinite(model.decision_function(stream.X)).all()
 
 
@@ -258,16 +258,17 @@ def test_equals_its_twin_after_every_example(kind, init, reprocess, C):
         np.testing.assert_allclose(model.decision_function(stream.X), f, atol=1e-3)
 
 
-def test_epochs_equal_the_twin_learning_again():
+def test_passes_equal_the_twin_learning_again():
     stream = blobs(2, 50)
-    model = machine(C=5.0, epochs=4, random_state=3, **TIGHT).fit(stream.X, stream.y)
+    model = machine(C=5.0, random_state=3, **TIGHT).fit(stream.X, stream.y)
+    assert model.n_iter_ > 1
     twin = Huller(KERNELS["rbf"], C=5.0, seed=3)
-    for epoch in range(4):
-        order = np.random.default_rng([3, epoch]).permutation(50) if epoch else range(50)
-        for i in order:
+    for number in range(1, model.n_iter_ + 1):
+        for i in np.random.default_rng([3, number]).permutation(50):
             twin.learn(stream.X[i], stream.y[i], id=int(i))
+        twin.finish(1e-12)
     np.testing.assert_allclose(model.decision_function(stream.X), twin.score(stream.X), atol=1e-7)
-    assert model.n_seen_ == 50, "an epoch is no new example"
+    assert model.n_seen_ == 50, "a pass brings no new example"
     assert model.partial_fit(stream.X, stream.y).n_seen_ == 100
 
 
@@ -282,7 +283,7 @@ def test_epochs_equal_the_twin_learning_again():
 def test_equals_its_twin_under_every_kernel(name, params):
     stream = blobs(5, 60)
     X = np.abs(stream.X)
-    model = HullerSVC(kernel=name, **params, **TIGHT).fit(X, stream.y)
+    model = HullerSVC(kernel=name, classes=SIGNS, **params, **TIGHT).partial_fit(X, stream.y)
     twin = Huller(Kernel(name, **params), C=1.0)
     for x, y in zip(X, stream.y, strict=True):
         twin.learn(x, y)
@@ -296,7 +297,7 @@ def test_equals_its_twin_under_every_kernel(name, params):
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_unlearning_gives_the_svm_of_the_rest_held(kind, kernel):
     stream = kind(4, 40, d=2 if kernel == "rbf" else 5)
-    model = machine(kernel, C=3.0, epochs=5, **TIGHT).fit(stream.X, stream.y)
+    model = machine(kernel, C=3.0, max_iter=5, **TIGHT).fit(stream.X, stream.y)
     gone = [0, 3, 4, 5, 17, 22, 31]
     held = np.setdiff1d(model._core.state()["rows.ids"], gone)
     model.unlearn(gone)
@@ -332,7 +333,8 @@ def test_the_seed_decides_and_the_cache_does_not():
 def test_reprocessing_removes_support_vectors():
     board, _ = ncheckerboard(3, 600, flips=0.0)
     never, once = (
-        HullerSVC(C=100.0, gamma=2.0, reprocess=times).fit(board.X, board.y) for times in (0, 1)
+        HullerSVC(C=100.0, gamma=2.0, reprocess=times).partial_fit(board.X, board.y, classes=SIGNS)
+        for times in (0, 1)
     )
     assert len(once.support_) < len(never.support_)
     assert once.objective() < never.objective()
@@ -340,7 +342,7 @@ def test_reprocessing_removes_support_vectors():
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"C": 0.0}, {"C": np.nan}, {"reprocess": -1}, {"init": 0}, {"epochs": 0}, {"tol": 0.0}],
+    [{"C": 0.0}, {"C": np.nan}, {"reprocess": -1}, {"init": 0}, {"max_iter": 0}, {"tol": 0.0}],
     ids=str,
 )
 def test_bad_parameters_are_named(wrong):

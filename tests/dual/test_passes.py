@@ -43,7 +43,7 @@ def test_one_class_alone_is_that_class_and_costs_nothing(cls):
 def test_sparse_rows_give_the_same_machine(cls):
     stream = blobs(7, 80, d=6)
     X = np.where(np.abs(stream.X) < 0.7, 0.0, stream.X)
-    model = machine(cls, C=3.0, epochs=10, tol=1e-8, dtype="float64")
+    model = machine(cls, C=3.0, max_iter=10, tol=1e-8, dtype="float64")
     dense = model.fit(X, stream.y).finish().decision_function(X)
     X = sp.csr_array(X)
     np.testing.assert_allclose(
@@ -64,7 +64,7 @@ def test_learning_goes_on_after_unlearning_a_class(cls):
 @MACHINES
 def test_an_epoch_is_no_new_example(cls):
     stream = blobs(2, 50)
-    model = machine(cls, C=5.0, epochs=4).fit(stream.X, stream.y)
+    model = machine(cls, C=5.0, max_iter=4).fit(stream.X, stream.y)
     assert model.n_seen_ == 50
     assert model.partial_fit(stream.X, stream.y).n_seen_ == 100
 

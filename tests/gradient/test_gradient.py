@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import NASTY, blobs, box_qp, signed_gram, streams
+from oracles import NASTY, ONE_PASS, blobs, box_qp, signed_gram, streams
 
 from onlinesvm import SGDSVC, PegasosSVC
 from onlinesvm.reference import Kernel, Pegasos, Sgd
@@ -42,6 +42,11 @@ def twin_of(
     return twin(Kernel(kernel["kernel"], offset=offset, **shape), **renamed, **more)
 
 
+def made(method: type, *values: Any, **options: Any) -> Any:
+    """As in the papers: no bias, and the newest weights predict."""
+    return method(*values, **{"bias": "none", "average": False} | options)
+
+
 def scores(model: Any, X: Any) -> np.ndarray:
     return model.decision_function(X).reshape(X.shape[0], -1)
 
@@ -55,7 +60,7 @@ def scores(model: Any, X: Any) -> np.ndarray:
 def test_equals_the_twin_after_every_example(method, options, kernel, average):
     stream = blobs(1, 50, 3)
     weights = np.random.default_rng(2).choice([0.0, 0.5, 1.0, 3.0], size=50)
-    model = method(classes=[-1, 1], bias="kernel", average=average, **options, **kernel)
+    model = made(method, classes=[-1, 1], bias="kernel", average=average, **options, **kernel)
     twin = twin_of(method, options, kernel, offset=1.0)
     for x, y, weight in zip(stream.X, stream.y, weights, strict=True):
         model.learn_one(x, int(y), weight)
@@ -71,7 +76,7 @@ def test_classes_equal_the_twin(method, options, kernel):
     rng = np.random.default_rng(3)
     X = rng.normal(size=(90, 3))
     y = (X @ rng.normal(size=(3, 4))).argmax(axis=1)
-    model = method(classes=range(4), average=True, **options, **kernel).fit(X, y)
+    model = made(method, classes=range(4), average=True, **options, **kernel, **ONE_PASS).fit(X, y)
     twin = twin_of(method, options, kernel, outputs=4)
     for x, label in zip(X, y, strict=True):
         twin.learn(x, label)
@@ -83,7 +88,7 @@ def test_classes_equal_the_twin(method, options, kernel):
 @pytest.mark.parametrize("kind", NASTY, ids=lambda kind: kind.__name__)
 def test_equals_the_twin_on_nasty_streams(kind, method, options):
     stream = kind(4, 30)
-    model = method(**options).fit(stream.X, stream.y)
+    model = made(method, **options, **ONE_PASS).fit(stream.X, stream.y)
     twin = twin_of(method, options, {"kernel": "linear"})
     for x, y in zip(stream.X, stream.y, strict=True):
         twin.learn(x, y)
@@ -96,8 +101,10 @@ def test_equals_the_twin_on_nasty_streams(kind, method, options):
 @settings
 def test_linear_kernel_function_is_the_linear_model(method, options):
     stream = blobs(6, 100, 3)
-    linear = method(bias="kernel", **options).fit(stream.X, stream.y)
-    by_kernel = method(bias="kernel", kernel=lambda x, X: X @ x, **options).fit(stream.X, stream.y)
+    linear = made(method, bias="kernel", **options).fit(stream.X, stream.y)
+    by_kernel = made(method, bias="kernel", kernel=lambda x, X: X @ x, **options).fit(
+        stream.X, stream.y
+    )
     f, g = linear.decision_function(stream.X), by_kernel.decision_function(stream.X)
     np.testing.assert_allclose(f, g, atol=1e-9)
     np.testing.assert_allclose(linear.intercept_, by_kernel.intercept_, atol=1e-9)
@@ -109,8 +116,8 @@ def test_dense_and_sparse_rows_agree(method, options, kernel):
     stream = blobs(8, 60, 5)
     X = stream.X * (np.random.default_rng(1).random(stream.X.shape) < 0.5)
     X[5] = 0.0
-    dense = method(**options, **kernel).fit(X, stream.y)
-    sparse = method(**options, **kernel).fit(sp.csr_array(X), stream.y)
+    dense = made(method, **options, **kernel).fit(X, stream.y)
+    sparse = made(method, **options, **kernel).fit(sp.csr_array(X), stream.y)
     f, g = dense.decision_function(X), sparse.decision_function(sp.csr_array(X))
     np.testing.assert_allclose(f, g, atol=1e-8)
 
@@ -118,7 +125,7 @@ def test_dense_and_sparse_rows_agree(method, options, kernel):
 @settings
 def test_a_third_class_leaves_the_first_two_as_they_were(method, options):
     stream = blobs(2, 60)
-    model = method(classes="open", average=True, **options).partial_fit(stream.X, stream.y)
+    model = made(method, classes="open", average=True, **options).partial_fit(stream.X, stream.y)
     before = model.predict(stream.X)
     model.partial_fit(np.zeros((1, 2)), [7.0], sample_weight=[0.0])
     f = model.decision_function(stream.X)
@@ -130,7 +137,7 @@ def test_a_third_class_leaves_the_first_two_as_they_were(method, options):
 
 @given(streams(), st.sampled_from([1, 3]), st.sampled_from([1e-4, 0.1, 2.0]))
 def test_projection_keeps_the_weights_in_the_ball(stream, block, alpha):
-    model = PegasosSVC(alpha, block=block, classes=[-1, 1])
+    model = made(PegasosSVC, alpha, block=block, classes=[-1, 1])
     for x, y in zip(stream.X, stream.y, strict=True):
         model.learn_one(x, int(y))
         assert np.linalg.norm(model.coef_) <= (1 + 1e-9) / np.sqrt(alpha)
@@ -140,7 +147,7 @@ def test_projection_keeps_the_weights_in_the_ball(stream, block, alpha):
 def test_the_tracked_norm_is_the_norm(classes):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(20000, 4)), rng.integers(classes, size=20000)
-    model = PegasosSVC(1e-3).fit(X, y)
+    model = made(PegasosSVC, 1e-3).fit(X, y)
     norm2 = float(model._core.state()["norm2"])
     np.testing.assert_allclose(norm2, (model.coef_**2).sum(), rtol=1e-9)
 
@@ -152,7 +159,7 @@ def test_pegasos_convergence_bound(seed):
     data = blobs(seed, n, 2)
     T = 1000 * n
     order = np.random.default_rng(seed).integers(n, size=T)
-    model = PegasosSVC(lam, average=True, classes=[-1, 1])
+    model = made(PegasosSVC, lam, average=True, classes=[-1, 1])
     model.partial_fit(data.X[order], data.y[order].astype(int))
 
     def objective(w: np.ndarray) -> float:
@@ -169,8 +176,8 @@ def test_pegasos_convergence_bound(seed):
 @settings
 def test_average_over_a_long_stream_is_the_explicit_one(method, options):
     stream = blobs(5, 1400, 3)
-    newest = method(classes=[-1, 1], **options)
-    model = method(classes=[-1, 1], average=True, **options)
+    newest = made(method, classes=[-1, 1], **options)
+    model = made(method, classes=[-1, 1], average=True, **options)
     model.partial_fit(stream.X, stream.y.astype(int))
     block = options.get("block", 1)
     total, steps = np.zeros(3), 1
@@ -185,15 +192,15 @@ def test_average_over_a_long_stream_is_the_explicit_one(method, options):
 def test_a_block_is_one_step():
     """k examples in a block are one step with their mean subgradient; until then nothing moves."""
     X, y = np.array([[1.0, 0.0], [0.0, 2.0], [4.0, 4.0], [1.0, 1.0]]), np.array([1, -1, 1, -1])
-    model = PegasosSVC(0.5, block=4, project=False).fit(X, y)
+    model = made(PegasosSVC, 0.5, block=4, project=False, **ONE_PASS).fit(X, y)
     np.testing.assert_allclose(model.coef_[0], 2.0 / 4 * (y @ X))
-    assert not PegasosSVC(0.5, block=5).fit(X, y).decision_function(X).any()
+    assert not made(PegasosSVC, 0.5, block=5, **ONE_PASS).fit(X, y).decision_function(X).any()
 
 
 @pytest.mark.parametrize("average", [False, True])
 def test_a_long_shrink_loses_nothing(average):
     """The scale is folded into the weights long before it runs out of digits."""
-    model = SGDSVC(0.5, eta0=1.0, learning_rate="constant", average=average, classes=[-1, 1])
+    model = made(SGDSVC, 0.5, eta0=1.0, learning_rate="constant", average=average, classes=[-1, 1])
     X = np.vstack([np.eye(2), np.tile([0.0, -1e-3], (300, 1))])
     y = np.array([1, -1] + [1] * 300)
     w, total = np.zeros(2), np.zeros(2)
@@ -207,4 +214,4 @@ def test_a_long_shrink_loses_nothing(average):
 def test_eta0_times_alpha_must_stay_below_one():
     stream = blobs(0)
     with pytest.raises(ValueError, match="eta0 must be below 1 / alpha"):
-        SGDSVC(0.5, eta0=2.0).fit(stream.X, stream.y)
+        made(SGDSVC, 0.5, eta0=2.0).fit(stream.X, stream.y)

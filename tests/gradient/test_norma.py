@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from oracles import NASTY, blobs
+from oracles import NASTY, ONE_PASS, blobs
 
 from onlinesvm import NormaOneClassSVM, NormaSVC, NormaSVR
 from onlinesvm.reference import Kernel, Norma
@@ -38,7 +38,8 @@ def twin_of(options: dict[str, Any], bias: str = "none", **more: Any) -> Norma:
 
 
 def fast(cls: type, **options: Any) -> Any:
-    return cls(alpha=0.2, eta0=0.5, dtype="float64", **RBF, **options)
+    tube = {"loss": "epsilon_insensitive", "bias": "none"} if cls is NormaSVR else {}
+    return cls(**{"alpha": 0.2, "eta0": 0.5, "dtype": "float64"} | RBF | ONE_PASS | tube | options)
 
 
 WEIGHTS = np.random.default_rng(2).choice([0.0, 0.5, 1.0, 3.0], size=60)
@@ -135,7 +136,7 @@ def test_equals_the_twin_on_nasty_streams(kind):
 @biases
 def test_linear_kernel_function_is_the_linear_model(bias):
     stream = blobs(6, 100, 3)
-    options: dict[str, Any] = {"bias": bias, "dtype": "float64", "truncation": None}
+    options: dict[str, Any] = {"bias": bias, "dtype": "float64", "truncation": None} | ONE_PASS
     linear = NormaSVC(kernel="linear", **options).fit(stream.X, stream.y)
     by_kernel = NormaSVC(kernel=lambda x, X: X @ x, **options).fit(stream.X, stream.y)
     f, g = linear.decision_function(stream.X), by_kernel.decision_function(stream.X)
@@ -159,7 +160,7 @@ def test_nu_property(nu, seed):
     y = np.where(rng.random(n) < 0.05, -1, 1) * np.sign(X[:, 0] + 1e-9)
     novel = NormaOneClassSVM(nu, alpha=0.1, gamma=0.5)  # its level starts at 0 and settles soon
     inside = NormaSVC(nu=nu, gamma=0.5, classes=[-1.0, 1.0])
-    tube = NormaSVR(nu=nu, gamma=0.5)
+    tube = NormaSVR(0.01, loss="epsilon_insensitive", eta0=0.3, bias="none", nu=nu, gamma=0.5)
     novel.learn_one(X[0])
     inside.learn_one(X[0], y[0])
     tube.learn_one(X[0], 0.0)
@@ -192,7 +193,12 @@ def test_truncation_bounds_memory_after_every_call(cls):
 def test_truncated_scores_are_close():
     """|f - f_truncated| <= X (1 - eta alpha)^tau / alpha."""
     stream = blobs(8, 600, 2)
-    options: dict[str, Any] = {"alpha": 0.1, "eta0": 0.3, "dtype": "float64", "gamma": 0.5}
+    options: dict[str, Any] = {
+        "alpha": 0.1,
+        "eta0": 0.3,
+        "dtype": "float64",
+        "gamma": 0.5,
+    } | ONE_PASS
     whole = NormaSVC(truncation=None, **options).fit(stream.X, stream.y)
     for tau in (20, 60, 150):
         cut = NormaSVC(truncation=tau, **options).fit(stream.X, stream.y)

@@ -13,7 +13,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import NASTY, Stream, blobs, separable, streams
+from oracles import NASTY, ONE_PASS, Stream, blobs, separable, streams
 from scipy.optimize import minimize
 
 from onlinesvm import PassiveAggressiveClassifier, PassiveAggressiveRegressor
@@ -32,6 +32,7 @@ class Problem:
     outputs: int = 1
 
     def fast(self, variant: str, C: float, **options: Any) -> Any:
+        options = ONE_PASS | {"average": False} | options
         C = INF if variant == "PA" else C
         squared = variant == "PA-II"
         if self.name == "regression":
@@ -219,7 +220,7 @@ def test_cap_on_noise_pays():
 
 
 def _accuracy(C: float, train: Stream, test: Stream) -> float:
-    model = PassiveAggressiveClassifier(C).fit(train.X, train.y)
+    model = PassiveAggressiveClassifier(C, average=False).fit(train.X, train.y)
     return float(model.score(test.X, test.y))
 
 
@@ -357,7 +358,7 @@ def test_dense_sparse_and_named_rows_agree(problem):
 
 
 def test_features_may_appear_mid_stream():
-    model = PassiveAggressiveClassifier(classes=["no", "yes"])
+    model = PassiveAggressiveClassifier(classes=["no", "yes"], average=False)
     model.learn_one({"a": 1.0}, "yes")
     model.learn_one({"b": 2.0, "c": -1.0}, "no")
     model.learn_one({"c": 1.0, "a": 0.5}, "yes")
@@ -427,7 +428,9 @@ def test_equals_scikit_learn_classifier(loss, C):
         theirs = old.PassiveAggressiveClassifier(
             C=C, loss=loss, fit_intercept=False, shuffle=False
         ).partial_fit(X, y, classes=[-1, 1])
-    ours = PassiveAggressiveClassifier(C=C, loss=loss, fit_intercept=False).fit(X, y)
+    ours = PassiveAggressiveClassifier(
+        C=C, loss=loss, fit_intercept=False, average=False, **ONE_PASS
+    ).fit(X, y)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-9, atol=1e-12)
 
 
@@ -442,5 +445,20 @@ def test_equals_scikit_learn_regressor(loss):
         theirs = old.PassiveAggressiveRegressor(
             C=0.2, loss=loss, fit_intercept=False, shuffle=False
         ).partial_fit(X, y)
-    ours = PassiveAggressiveRegressor(C=0.2, loss=loss, fit_intercept=False).fit(X, y)
+    ours = PassiveAggressiveRegressor(
+        C=0.2, loss=loss, fit_intercept=False, average=False, **ONE_PASS
+    ).fit(X, y)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-9, atol=1e-12)
+
+
+@problems
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_the_average_is_the_twins(problem, kernel):
+    X, y = problem.stream(5, 40)
+    model = problem.fast("PA-I", 0.3, average=True, kernel=kernel, gamma=0.5, fit_intercept=False)
+    twin = problem.twin(Kernel(kernel, gamma=0.5), "PA-I", 0.3)
+    for x, target in zip(X, y, strict=True):
+        model.learn_one(x, target)
+        twin.learn(x, target)
+        expected = [twin.averaged(x) for x in X[:3]]
+        np.testing.assert_allclose(scores(model, X[:3]), expected, rtol=1e-8, atol=1e-9)

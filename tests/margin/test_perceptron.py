@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
-from oracles import NASTY, blobs, separable, streams
+from oracles import NASTY, ONE_PASS, blobs, separable, streams
 
 from onlinesvm import KernelPerceptron
 from onlinesvm.reference import Kernel, Perceptron
@@ -24,7 +24,7 @@ kernels = pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k["kernel"])
 
 
 def fast(variant: str, classes: Any = (-1.0, 1.0), **options: Any) -> KernelPerceptron:
-    options = {"kernel": "linear", "dtype": "float64"} | options
+    options = {"kernel": "linear", "dtype": "float64", **ONE_PASS} | options
     return KernelPerceptron(variant, classes=list(classes), **options)
 
 

@@ -5,6 +5,7 @@ from .classifier import BatchClassifier, OnlineClassifier
 from .estimator import OnlineEstimator
 from .hypothesis import WeightsOrExamples
 from .outlier import OnlineOutlierDetector
+from .passes import InRandomOrder, PassByPass, StepByStep
 from .persistence import load
 from .regressor import OnlineRegressor
 
@@ -12,10 +13,13 @@ __all__ = [
     "BatchClassifier",
     "Certificate",
     "CertificateError",
+    "InRandomOrder",
     "OnlineClassifier",
     "OnlineEstimator",
     "OnlineOutlierDetector",
     "OnlineRegressor",
+    "PassByPass",
+    "StepByStep",
     "WeightsOrExamples",
     "load",
     "verify",

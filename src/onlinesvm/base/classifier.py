@@ -35,7 +35,7 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator):
     _short_codes: dict[Any, int] = {}
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Forget everything, then learn the rows of ``X`` in order.
+        """Forget everything, then learn the rows of ``X``.
 
         Parameters
         ----------
@@ -58,14 +58,8 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator):
         weights = self._read_weights(sample_weight, len(rows), some=True)
         batch = Batch(rows, columns, codes, weights, None, labels, arrivals)
         with self._all_or_nothing(core_too=False):  # the core before is kept until this one is
-            self._begin(batch)
-            weighted = self._weighted(batch)
-            self._learn(weighted)
-            self._settle(weighted)
+            self._fit(batch)
         return self
-
-    def _settle(self, batch: Batch) -> None:
-        """What is left to do once all rows of ``fit`` are in."""
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Scores of the rows of ``X``; learns nothing.

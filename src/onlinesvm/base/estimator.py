@@ -88,7 +88,7 @@ EXACT = (
 
 
 class OnlineEstimator(Persistent, Reader, BaseEstimator):
-    """Learns from a stream: ``fit``, ``partial_fit`` and ``learn_one`` give the same bits.
+    """Learns from a stream: ``partial_fit`` and ``learn_one`` give the same bits for any cut.
 
     A face states ``_stem`` (``"Ramp"`` for ``_core.Ramp32`` and ``_core.Ramp64``) and
     ``_core_params``; its constructor has a parameter ``dtype``.
@@ -200,6 +200,11 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
         self._sparsely = isinstance(batch.rows, SparseRows)
         self._install(core)
         self._note_columns(batch.columns)
+
+    def _fit(self, batch: Batch) -> None:
+        """Forget everything and learn a batch that holds all there is."""
+        self._begin(batch)
+        self._learn(self._weighted(batch))
 
     def _note(self, batch: Batch) -> None:
         """Remember what a batch says besides its examples."""

@@ -22,7 +22,7 @@ class OnlineOutlierDetector(OutlierMixin, OnlineEstimator):
     _measure = "share of inliers"
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Forget everything, then learn the rows of ``X`` in order.
+        """Forget everything, then learn the rows of ``X``.
 
         Parameters
         ----------
@@ -37,8 +37,7 @@ class OnlineOutlierDetector(OutlierMixin, OnlineEstimator):
         """
         batch = self._read(X, sample_weight, None, fresh=True, some=True)
         with self._all_or_nothing(core_too=False):  # the core before is kept until this one is
-            self._begin(batch)
-            self._learn(batch)
+            self._fit(batch)
         return self
 
     def partial_fit(

@@ -19,7 +19,7 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
     _measure = "mean absolute error"
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Forget everything, then learn the rows of ``X`` in order.
+        """Forget everything, then learn the rows of ``X``.
 
         Parameters
         ----------
@@ -34,8 +34,7 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         """
         batch = self._read(X, y, sample_weight, None, fresh=True, some=True)
         with self._all_or_nothing(core_too=False):  # the core before is kept until this one is
-            self._begin(batch)
-            self._learn(batch)
+            self._fit(batch)
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, ids: Any = None) -> Self:

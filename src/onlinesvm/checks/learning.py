@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone, is_regressor
+from sklearn.exceptions import ConvergenceWarning
 
 from .streams import (
     all_classes,
@@ -17,6 +19,7 @@ from .streams import (
     exact,
     fingerprint,
     go_on,
+    in_one_pass,
     knowing_classes,
     learned,
     promise,
@@ -39,10 +42,28 @@ def check_chunks_give_the_same_bits(estimator: Any) -> None:
 
 
 @promise(streaming)
-def check_fit_is_partial_fit(estimator: Any) -> None:
-    stream, model = stream_for(estimator), with_gamma(knowing_classes(estimator))
+def check_one_pass_of_fit_is_partial_fit(estimator: Any) -> None:
+    """In order, and followed by what ends a stream where a method has such a verb."""
+    stream, model = stream_for(estimator), with_gamma(in_one_pass(knowing_classes(estimator)))
     by_fit = clone(model).fit(stream.X, stream.y)
-    assert_same_bits(by_fit, learned(model, stream), "fit against partial_fit")
+    by_stream = learned(model, stream)
+    for verb in {"finish", "flush"} & set(dir(by_stream)):
+        getattr(by_stream, verb)()
+    assert_same_bits(by_fit, by_stream, "fit against partial_fit")
+
+
+@promise(streaming)
+def check_passes_of_fit_leave_the_rows_their_names(estimator: Any) -> None:
+    stream = stream_for(estimator)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = clone(estimator).fit(stream.X, stream.y)
+    assert model.n_seen_ == len(stream.X), "a pass of fit counted rows again"
+    if not hasattr(model, "support_"):
+        return
+    ids = model.support_
+    assert ids.size == 0 or 0 <= ids.min() <= ids.max() < len(stream.X)
+    assert np.array_equal(model.support_vectors_, stream.X[ids]), "ids name other rows of X"
 
 
 @promise(anyone)

@@ -73,6 +73,15 @@ def with_gamma(estimator: Any) -> Any:
     return model.set_params(gamma=0.25) if isinstance(getattr(model, "gamma", 0), str) else model
 
 
+def in_one_pass(estimator: Any) -> Any:
+    """A copy whose ``fit`` makes one pass over the rows as they come."""
+    model, names = clone(estimator), estimator.get_params(deep=False)
+    if "shuffle" not in names:
+        return model
+    once = {"shuffle": False, "max_iter": 1}
+    return model.set_params(**{name: once[name] for name in once.keys() & names})
+
+
 def all_classes(model: Any) -> dict[str, Any]:
     """What the first partial_fit of a model must be told."""
     if not is_classifier(model) or model.classes is not None:

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ..base.estimator import Batch
 from ..kernels import KernelFunction
 from ..params import count, number
-from .passes import PassByPass, shuffled
+from .passes import TowardsOptimum
 
 
-class HullerSVC(PassByPass):
+class HullerSVC(TowardsOptimum):
     """Huller (Bordes & Bottou): a large-margin SVM in one pass, for data with clean labels.
 
     The SVM lies halfway between the nearest points of the two classes' convex hulls. Each example
-    pulls the point of its class towards itself if that brings the two closer; then a random
-    support vector does the same, or leaves. Both are one closed-form step, and memory is the
-    support vectors and their kernel values. With ``C=inf`` it is the hard-margin SVM of the paper,
-    with a finite ``C`` the SVM with squared slacks; both have a free bias. :meth:`finish` makes the
-    model optimal over the examples it holds, a few ``epochs`` before that over all of them.
+    pulls the point of its class towards itself if that brings the two closer; then a random support
+    vector does the same, or leaves. Both are one closed-form step, and memory is the support
+    vectors and their kernel values. With ``C=inf`` it is the hard-margin SVM of the paper, with a
+    finite ``C`` the SVM with squared slacks; both have a free bias. :meth:`fit` makes passes until
+    nobody violates: the SVM itself. A stream is one pass, near it; :meth:`finish` then makes the
+    model optimal over the examples it holds.
 
     Prefer it where classes separate well, as in digits or text. Squared slacks make every
     example inside the margin a support vector, so on noisy labels :class:`LASVC` or
@@ -57,9 +57,12 @@ class HullerSVC(PassByPass):
     reprocess : int, default=1
         Random support vectors updated after each example: attempts to remove, per attempt to
         insert.
-    epochs : int, default=1
-        Passes of :meth:`fit` over its rows, the first in their order, each later one in a random
-        order. ``partial_fit`` makes one.
+    max_iter : int, default=50
+        Passes of :meth:`fit` over its rows, at most; it ends with the pass that met no violator,
+        and a ``ConvergenceWarning`` tells when none did. 1 is one pass, then :meth:`finish`.
+    shuffle : bool, default=True
+        Whether each pass of :meth:`fit` takes the rows in a new random order. ``partial_fit``
+        never does.
     class_weight : dict or "balanced", default=None
         Multiplies ``C`` by class. ``"balanced"`` works with ``fit`` only.
     classes : "open" or array of labels, default=None
@@ -87,6 +90,7 @@ class HullerSVC(PassByPass):
     intercept_ : array, the bias of each output
     gamma_ : float, the value of ``gamma`` in use, where the kernel has one
     n_seen_ : int, examples that arrived
+    n_iter_ : int, passes that ``fit`` made
     nbytes_ : int, memory of the model
 
     References
@@ -102,8 +106,8 @@ class HullerSVC(PassByPass):
     >>> y = np.where(X[:, 0] * X[:, 1] > 0, 1, -1)
     >>> model = HullerSVC(C=np.inf, gamma=4).fit(X[:400], y[:400])
     >>> print(f"{model.score(X[400:], y[400:]):.2f}")
-    0.95
-    >>> bool(model.finish().duality_gap() < 1e-3 * model.objective())
+    0.99
+    >>> bool(model.duality_gap() < 1e-3 * model.objective())
     True
     """
 
@@ -121,7 +125,8 @@ class HullerSVC(PassByPass):
         tol: float = 1e-3,
         init: int = 1,
         reprocess: int = 1,
-        epochs: int = 1,
+        max_iter: int = 50,
+        shuffle: bool = True,
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         classes: Sequence[Any] | Literal["open"] | None = None,
         dtype: Literal["float32", "float64"] = "float32",
@@ -138,7 +143,8 @@ class HullerSVC(PassByPass):
         self.tol = tol
         self.init = init
         self.reprocess = reprocess
-        self.epochs = epochs
+        self.max_iter = max_iter
+        self.shuffle = shuffle
         self.class_weight = class_weight
         self.classes = classes
         self.dtype = dtype
@@ -167,9 +173,9 @@ class HullerSVC(PassByPass):
             "random_state": count("random_state", self.random_state),
         }
 
-    def _reordered(self, batch: Batch, epoch: int) -> Batch:
-        order = np.random.default_rng([self.random_state, epoch]).permutation(len(batch.rows))
-        return shuffled(batch, order)
+    def _criterion(self, n: int) -> Callable[[float], bool]:
+        optimal = super()._criterion(n)
+        return lambda violators: optimal(violators) or (self._hard_margin and self._core.touching)
 
     def _warn_if_capped(self) -> None:
         if self._hard_margin and self._core.touching:

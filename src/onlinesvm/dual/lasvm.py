@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from ..kernels import KernelFunction
 from ..params import count, number, word
-from .passes import PassByPass
+from .passes import TowardsOptimum
 
 SELECTIONS = ("random", "gradient", "active", "autoactive")
 
 
-class LASVC(PassByPass):
+class LASVC(TowardsOptimum):
     """LASVM (Bordes et al.): near-SVM accuracy after one pass, at a fraction of a batch fit.
 
     Each example that passes takes at most one step into the model and lets ``reprocess`` others
     correct themselves; who supports nothing leaves again. Memory is the support vectors and their
-    kernel values, never the stream. It solves the same problem as scikit-learn's ``SVC``, free
-    bias included: :meth:`finish` makes the model optimal over the examples it still holds, and a
-    few ``epochs`` before that make it the solution of ``SVC`` itself.
+    kernel values, never the stream. It solves the same problem as scikit-learn's ``SVC``, free bias
+    included: :meth:`fit` makes passes, each ended by :meth:`finish`, until nobody violates, which
+    is the solution of ``SVC`` itself. A stream is one pass, near it, and :meth:`finish` makes the
+    model optimal over the examples it still holds.
 
-    The price: one kernel row against the support vectors per example, and a model that is close to
-    the optimum rather than at it. What was dropped in passing cannot come back without another
-    epoch. For a model that is optimal after every example, or labels that lie, take
-    :class:`RampSVC`.
+    The price: one kernel row against the support vectors per example, and after one pass a model
+    that is close to the optimum rather than at it: what was dropped in passing does not come back.
+    For a model that is optimal after every example, or labels that lie, take :class:`RampSVC`.
 
     Parameters
     ----------
@@ -46,10 +46,11 @@ class LASVC(PassByPass):
         Pairs whose gradients differ by no more are left alone (tau of the paper).
         :meth:`finish` checks that in double, and warns where it is not kept. :meth:`kkt_residual`
         runs over the examples held, which are not all that were seen.
-    reprocess : int or "auto", default=1
-        Correction steps after each example. ``"auto"`` takes one, and more (up to 100) while the
-        worst pair still violates by more than half the margin's width: on streams that shift it
-        keeps the model closer to the optimum, on others it costs nothing.
+    reprocess : int or "auto", default="auto"
+        Correction steps after each example; 1 is the paper's. ``"auto"`` takes one, and more (up to
+        100) while the worst pair still violates by more than half the margin's width: on streams
+        that shift or are noisy it keeps the model closer to the optimum, on others it costs
+        nothing.
     selection : {"random", "gradient", "active", "autoactive"}, default="random"
         ``"random"`` learns every example, in the order of the stream. ``"autoactive"`` asks only
         for labels of examples with ``|f(x)| < 1 + delta / 2``: beyond, a right label would change
@@ -60,8 +61,12 @@ class LASVC(PassByPass):
         Examples that ``"active"`` and ``"gradient"`` choose from.
     seed_per_class : int, default=5
         Examples kept while the stream has shown one class only.
-    epochs : int, default=1
-        Passes of :meth:`fit` over its rows. ``partial_fit`` makes one.
+    max_iter : int, default=50
+        Passes of :meth:`fit` over its rows, at most; it ends with the pass that met no violator,
+        and a ``ConvergenceWarning`` tells when none did. 1 is one pass, then :meth:`finish`.
+    shuffle : bool, default=True
+        Whether each pass of :meth:`fit` takes the rows in a new random order. ``partial_fit``
+        never does.
     class_weight : dict or "balanced", default=None
         Multiplies ``C`` by class. ``"balanced"`` works with ``fit`` only.
     classes : "open" or array of labels, default=None
@@ -74,6 +79,8 @@ class LASVC(PassByPass):
     n_jobs : int, default=None
         Threads for predicting and for kernel rows of examples to come; None is one, -1 all
         processors. The results are the same bits.
+    random_state : int, default=0
+        Seed of the orders of :meth:`fit`; the same seed and rows give the same model.
     verbose : bool, default=False
         Show a live bar when learning takes long.
 
@@ -87,6 +94,9 @@ class LASVC(PassByPass):
     intercept_ : array, the bias of each output
     gamma_ : float, the value of ``gamma`` in use, where the kernel has one
     n_seen_ : int, examples that arrived
+    n_iter_ : int, passes that ``fit`` made
+    violation_ : float, by how much the worst pair held violates now; above 1, half the width of the
+        margin, call :meth:`finish` before the model is used
     labels_used_ : int, labels the selection asked for
     nbytes_ : int, memory of the model
 
@@ -121,16 +131,18 @@ class LASVC(PassByPass):
         degree: int = 3,
         coef0: float = 0.0,
         tol: float = 1e-3,
-        reprocess: int | Literal["auto"] = 1,
+        reprocess: int | Literal["auto"] = "auto",
         selection: Literal["random", "gradient", "active", "autoactive"] = "random",
         pool: int = 50,
         seed_per_class: int = 5,
-        epochs: int = 1,
+        max_iter: int = 50,
+        shuffle: bool = True,
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         classes: Sequence[Any] | Literal["open"] | None = None,
         dtype: Literal["float32", "float64"] = "float32",
         cache_bytes: int = 256 << 20,
         n_jobs: int | None = None,
+        random_state: int = 0,
         verbose: bool = False,
     ) -> None:
         self.C = C
@@ -143,12 +155,14 @@ class LASVC(PassByPass):
         self.selection = selection
         self.pool = pool
         self.seed_per_class = seed_per_class
-        self.epochs = epochs
+        self.max_iter = max_iter
+        self.shuffle = shuffle
         self.class_weight = class_weight
         self.classes = classes
         self.dtype = dtype
         self.cache_bytes = cache_bytes
         self.n_jobs = n_jobs
+        self.random_state = random_state
         self.verbose = verbose
 
     def _core_params(self, n_features: int) -> dict[str, Any]:
@@ -162,3 +176,18 @@ class LASVC(PassByPass):
             "pool": count("pool", self.pool, at_least=1),
             "seed_per_class": count("seed_per_class", self.seed_per_class, at_least=1),
         }
+
+    @property
+    def violation_(self) -> float:
+        """By how much the worst pair held violates; :meth:`finish` brings it below ``tol``."""
+        return float(self._fitted_core("violation_").violation)
+
+    @property
+    def labels_used_(self) -> int:
+        """Labels the selection has asked for so far; a row's label counts once."""
+        return min(super().labels_used_, self.n_seen_)
+
+    def _criterion(self, n: int) -> Callable[[float], bool]:
+        if self.selection != "random":  # a label is asked for once
+            return lambda violators: True
+        return super()._criterion(n)

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
 from .. import kernels
-from ..base import OnlineClassifier
-from ..base.estimator import Batch
+from ..base import OnlineClassifier, PassByPass
 from ..params import count, number
 
 
-class PassByPass(OnlineClassifier):
-    """Near the optimum after one pass, at it after a few ``epochs`` and :meth:`finish`.
+class TowardsOptimum(PassByPass, OnlineClassifier):
+    """Near the optimum after one pass, optimal over what it holds after :meth:`finish`.
 
-    Its constructor has the parameters ``epochs``, ``tol``, ``cache_bytes`` and those of a kernel.
+    ``fit`` finishes after each pass, and ends with the pass that met nobody who violates: the model
+    is then optimal over all rows. The constructor has ``cache_bytes`` and a kernel's parameters.
     """
 
     def finish(self, tol: float | None = None) -> Self:
@@ -42,7 +39,6 @@ class PassByPass(OnlineClassifier):
         return self
 
     def _core_params(self, n_features: int) -> dict[str, Any]:
-        count("epochs", self.epochs, at_least=1)
         return {
             "tol": number("tol", self.tol, above=0),
             "cache_bytes": count("cache_bytes", self.cache_bytes),
@@ -56,24 +52,8 @@ class PassByPass(OnlineClassifier):
             ),
         }
 
-    def _settle(self, batch: Batch) -> None:
-        again = replace(batch, ids=np.arange(len(batch.rows)), arrivals=())
-        for epoch in range(1, self.epochs):
-            self._learn(self._reordered(again, epoch))
-            self._next_id, self._id_gap = len(batch.rows), 0  # no new examples came
+    def _after_pass(self) -> None:
+        self.finish()
 
-    def _reordered(self, batch: Batch, epoch: int) -> Batch:
-        """The rows in the order of this epoch."""
-        return batch
-
-
-def shuffled(batch: Batch, order: NDArray[np.intp]) -> Batch:
-    """The same rows, with their ids, in another order."""
-    assert batch.ids is not None
-    return replace(
-        batch,
-        rows=batch.rows.picked(order),
-        targets=batch.targets[order],
-        weights=None if batch.weights is None else batch.weights[order],
-        ids=batch.ids[order],
-    )
+    def _criterion(self, n: int) -> Callable[[float], bool]:
+        return lambda violators: violators == 0

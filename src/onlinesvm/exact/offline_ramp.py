@@ -123,7 +123,8 @@ class OfflineRampSVC(BatchClassifier):
         outer = count("max_outer", self.max_outer, at_least=1)
         return {**problem_params(self, n_features), "max_outer": outer}
 
-    def _settle(self, batch: Batch) -> None:
+    def _fit(self, batch: Batch) -> None:
+        super()._fit(batch)
         self._core.solve()
         self._warn_if_capped()
         if self.gain_tol == 0:  # else steps that gain little are left, whatever tol says

@@ -9,7 +9,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base import OnlineClassifier, OnlineOutlierDetector, OnlineRegressor, WeightsOrExamples
+from ..base import (
+    OnlineClassifier,
+    OnlineOutlierDetector,
+    OnlineRegressor,
+    StepByStep,
+    WeightsOrExamples,
+)
 from ..kernels import KernelFunction
 from ..params import count, number, word
 from .sgd import RATES, rate
@@ -22,10 +28,8 @@ _UNIT_KERNELS = ("rbf", "laplacian", "chi2")  # k(x, x) = 1
 _TRUNCATION_ERROR = 1e-2
 
 
-class NormaModel(WeightsOrExamples):
+class NormaModel(StepByStep, WeightsOrExamples):
     """What the three tasks share: the step, the level steered by nu, the truncation."""
-
-    _steep = False  # whether the slope of the loss is unbounded
 
     def _core_params(self, n_features: int) -> dict[str, Any]:
         alpha = number("alpha", self.alpha, above=0)
@@ -50,9 +54,10 @@ class NormaModel(WeightsOrExamples):
         if not isinstance(self.truncation, str):
             return count("truncation", self.truncation, at_least=1)
         word("truncation", self.truncation, ("auto",))
-        if schedule != "constant" or self._steep or kernel["name"] not in _UNIT_KERNELS:
+        if schedule != "constant" or kernel["name"] not in _UNIT_KERNELS:
             return 0
-        # |f - f_truncated| <= X (1 - eta alpha)^tau / alpha for slopes up to 1, k(x, x) <= X^2.
+        # |f - f_truncated| <= D X (1 - eta alpha)^tau / alpha for slopes up to D, k(x, x) <= X^2;
+        # D is 1 but for the squared loss, where it is the largest error.
         room = _TRUNCATION_ERROR * alpha / math.sqrt(1 + kernel["offset"])
         return max(1, math.ceil(math.log(room) / math.log1p(-eta0 * alpha)))
 
@@ -121,6 +126,8 @@ class NormaSVC(NormaModel, OnlineClassifier):
         Threads for predicting; None is one, -1 all processors. The results are the same bits.
     verbose : bool, default=False
         Show a live bar when learning takes long.
+    max_iter, tol, n_iter_no_change, shuffle, random_state
+        Passes of :meth:`fit`, as in :class:`PegasosSVC`.
 
     Attributes
     ----------
@@ -131,6 +138,7 @@ class NormaSVC(NormaModel, OnlineClassifier):
     coef_ : array of shape (1, n_features) or (n_classes, n_features); linear, not truncated
     intercept_ : array, the bias of each output
     n_seen_ : int, examples that arrived
+    n_iter_ : int, passes that ``fit`` made
     nbytes_ : int, memory of the model
 
     References
@@ -165,10 +173,15 @@ class NormaSVC(NormaModel, OnlineClassifier):
         degree: float = 3,
         coef0: float = 0.0,
         bias: Literal["none", "kernel", "free"] = "none",
+        max_iter: int = 1000,
+        tol: float | None = 1e-3,
+        n_iter_no_change: int = 5,
+        shuffle: bool = True,
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         classes: Sequence[Any] | Literal["open"] | None = None,
         dtype: Literal["float32", "float64"] = "float32",
         n_jobs: int | None = None,
+        random_state: int = 0,
         verbose: bool = False,
     ) -> None:
         self.alpha = alpha
@@ -181,10 +194,15 @@ class NormaSVC(NormaModel, OnlineClassifier):
         self.degree = degree
         self.coef0 = coef0
         self.bias = bias
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_iter_no_change = n_iter_no_change
+        self.shuffle = shuffle
         self.class_weight = class_weight
         self.classes = classes
         self.dtype = dtype
         self.n_jobs = n_jobs
+        self.random_state = random_state
         self.verbose = verbose
 
     @property
@@ -196,21 +214,26 @@ class NormaSVC(NormaModel, OnlineClassifier):
 class NormaSVR(NormaModel, OnlineRegressor):
     """NORMA for regression: follow a curve that moves, with bounded memory.
 
-    Four losses: outside a tube (which ``nu`` can size), squared, Huber's, and pinball for a
+    Four losses: squared, outside a tube (which ``nu`` can size), Huber's, and pinball for a
     quantile instead of the mean. The past fades by ``1 - eta0 alpha`` per example and is dropped
     in the end, so the model follows targets that drift.
 
-    Each example costs one kernel value per example kept. A step moves the prediction by at most
-    ``eta0`` (not so the squared loss), so scale the targets: far ones take many examples to reach.
+    Each example costs one kernel value per example kept. But for the squared loss, a step moves the
+    prediction by at most ``eta0``: scale the targets then, far ones take many examples to reach.
 
     Parameters
     ----------
-    alpha, learning_rate, truncation, kernel, gamma, degree, coef0, bias, dtype, n_jobs,
-    verbose
-        As in :class:`NormaSVC`. ``truncation="auto"`` keeps everything with the squared loss.
-    eta0 : float, default=0.3
-        The first step, > 0 and below ``1 / alpha``; the default is for targets of unit scale.
-    loss : {"epsilon_insensitive", "squared", "huber", "pinball"}, default="epsilon_insensitive"
+    alpha : float, default=1e-3
+        Regularisation, > 0: lambda of the paper; with the step it is the rate of forgetting.
+    learning_rate, eta0, kernel, gamma, degree, coef0, dtype, n_jobs, verbose
+        As in :class:`NormaSVC`.
+    truncation : "auto", int or None, default="auto"
+        As in :class:`NormaSVC`; with the squared loss ``"auto"`` changes no prediction by more than
+        a hundredth of the largest error so far.
+    bias : {"none", "kernel", "free"}, default="free"
+        ``"free"`` learns a bias that does not shrink; ``"kernel"`` adds 1 to the kernel.
+    loss : {"squared", "epsilon_insensitive", "huber", "pinball"}, default="squared"
+        ``"squared"`` suits targets of any scale; the others bound what one example can do.
     epsilon : float, default=0.1
         Half the width of the tube, >= 0; for Huber's loss, > 0, where it turns linear.
     quantile : float, default=0.5
@@ -218,6 +241,8 @@ class NormaSVR(NormaModel, OnlineRegressor):
     nu : float, default=None
         The share of examples outside the tube to aim at; None keeps the tube. Only for
         ``loss="epsilon_insensitive"``.
+    max_iter, tol, n_iter_no_change, shuffle, random_state
+        Passes of :meth:`fit`, as in :class:`PegasosSVC`.
 
     Attributes
     ----------
@@ -227,6 +252,7 @@ class NormaSVR(NormaModel, OnlineRegressor):
     coef_ : array of shape (n_features,); linear, not truncated
     intercept_ : array of shape (1,)
     n_seen_ : int, examples that arrived
+    n_iter_ : int, passes that ``fit`` made
     nbytes_ : int, memory of the model
 
     References
@@ -241,7 +267,7 @@ class NormaSVR(NormaModel, OnlineRegressor):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(-3, 3, size=(3000, 1))
     >>> y = np.sin(X[:, 0])
-    >>> model = NormaSVR(0.001, gamma=1.0, epsilon=0.05).fit(X[:2000], y[:2000])
+    >>> model = NormaSVR(gamma=1.0).partial_fit(X[:2000], y[:2000])
     >>> print(f"{model.score(X[2000:], y[2000:]):.2f}")
     0.98
     """
@@ -250,11 +276,11 @@ class NormaSVR(NormaModel, OnlineRegressor):
 
     def __init__(
         self,
-        alpha: float = 0.01,
+        alpha: float = 1e-3,
         *,
         learning_rate: Literal["constant", "invscaling", "optimal"] = "constant",
-        eta0: float = 0.3,
-        loss: Literal["epsilon_insensitive", "squared", "huber", "pinball"] = "epsilon_insensitive",
+        eta0: float = 0.1,
+        loss: Literal["squared", "epsilon_insensitive", "huber", "pinball"] = "squared",
         epsilon: float = 0.1,
         quantile: float = 0.5,
         nu: float | None = None,
@@ -263,9 +289,14 @@ class NormaSVR(NormaModel, OnlineRegressor):
         gamma: float | Literal["scale", "auto"] = "scale",
         degree: float = 3,
         coef0: float = 0.0,
-        bias: Literal["none", "kernel", "free"] = "none",
+        bias: Literal["none", "kernel", "free"] = "free",
+        max_iter: int = 1000,
+        tol: float | None = 1e-3,
+        n_iter_no_change: int = 5,
+        shuffle: bool = True,
         dtype: Literal["float32", "float64"] = "float32",
         n_jobs: int | None = None,
+        random_state: int = 0,
         verbose: bool = False,
     ) -> None:
         self.alpha = alpha
@@ -281,13 +312,14 @@ class NormaSVR(NormaModel, OnlineRegressor):
         self.degree = degree
         self.coef0 = coef0
         self.bias = bias
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_iter_no_change = n_iter_no_change
+        self.shuffle = shuffle
         self.dtype = dtype
         self.n_jobs = n_jobs
+        self.random_state = random_state
         self.verbose = verbose
-
-    @property
-    def _steep(self) -> bool:  # type: ignore[override]
-        return bool(self.loss == "squared")
 
     def _core_params(self, n_features: int) -> dict[str, Any]:
         loss = word("loss", self.loss, _LOSSES)
@@ -328,6 +360,8 @@ class NormaOneClassSVM(NormaModel, OnlineOutlierDetector):
         As in :class:`NormaSVC`.
     nu : float, default=0.1
         The share of outliers, between 0 and 1.
+    max_iter, tol, n_iter_no_change, shuffle, random_state
+        Passes of :meth:`fit`, as in :class:`PegasosSVC`.
 
     Attributes
     ----------
@@ -335,6 +369,7 @@ class NormaOneClassSVM(NormaModel, OnlineOutlierDetector):
     offset_ : float, the threshold rho: ``decision_function = score_samples - offset_``
     support_, support_vectors_, dual_coef_ : the examples kept
     n_seen_ : int, examples that arrived
+    n_iter_ : int, passes that ``fit`` made
     nbytes_ : int, memory of the model
 
     References
@@ -367,8 +402,13 @@ class NormaOneClassSVM(NormaModel, OnlineOutlierDetector):
         gamma: float | Literal["scale", "auto"] = "scale",
         degree: float = 3,
         coef0: float = 0.0,
+        max_iter: int = 1000,
+        tol: float | None = 1e-3,
+        n_iter_no_change: int = 5,
+        shuffle: bool = True,
         dtype: Literal["float32", "float64"] = "float32",
         n_jobs: int | None = None,
+        random_state: int = 0,
         verbose: bool = False,
     ) -> None:
         self.nu = nu
@@ -380,8 +420,13 @@ class NormaOneClassSVM(NormaModel, OnlineOutlierDetector):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_iter_no_change = n_iter_no_change
+        self.shuffle = shuffle
         self.dtype = dtype
         self.n_jobs = n_jobs
+        self.random_state = random_state
         self.verbose = verbose
 
     @property

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from ..base import OnlineClassifier, WeightsOrExamples
+from ..base import OnlineClassifier, StepByStep, WeightsOrExamples
 from ..kernels import KernelFunction
 from ..params import count, flag, number
 
 
-class PegasosSVC(WeightsOrExamples, OnlineClassifier):
+class PegasosSVC(StepByStep, WeightsOrExamples, OnlineClassifier):
     """Pegasos (Shalev-Shwartz, Singer, Srebro): a linear SVM from a stream, no rate to tune.
+
+    For standardised features: its first steps are ``1 / alpha`` long, and on features in the
+    hundreds it needs far more rounds than a stream has to recover; :class:`SGDSVC` then does
+    better.
 
     Step t is ``1 / (alpha t)`` long, along the subgradient of the SVM objective on a block of
     examples, and back into the ball in which the optimum must lie. After T steps the average of
@@ -32,8 +36,9 @@ class PegasosSVC(WeightsOrExamples, OnlineClassifier):
         is not full yet.
     project : bool, default=True
         Whether each step ends inside the ball of radius ``1 / sqrt(alpha)``.
-    average : bool, default=False
-        Predict with the mean of the weights of all steps: smoother, at no cost per feature.
+    average : bool, default=True
+        Predict with the mean of the weights of all steps: smoother, at no cost per feature. False
+        predicts with the newest, for streams that drift.
     kernel : {"linear", "rbf", "poly", "laplacian", "chi2"} or callable, default="linear"
         A callable ``k(x, X)`` gives the values of one example against the rows of ``X``.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -46,8 +51,19 @@ class PegasosSVC(WeightsOrExamples, OnlineClassifier):
         Of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial kernel, >= 0.
-    bias : {"none", "kernel"}, default="none"
-        ``"kernel"`` adds a constant feature 1, regularised like any other.
+    bias : {"none", "kernel"}, default="kernel"
+        ``"kernel"`` adds a constant feature 1, regularised like any other; the paper has none.
+    max_iter : int, default=1000
+        Passes of :meth:`fit` over its rows, at most; a ``ConvergenceWarning`` tells when they were
+        not enough. ``partial_fit`` and ``learn_one`` make one, in order.
+    tol : float or None, default=1e-3
+        :meth:`fit` ends when for ``n_iter_no_change`` passes in a row the mean loss of the
+        examples, each taken before its own step, has not fallen ``tol`` below the best. None makes
+        all ``max_iter`` passes.
+    n_iter_no_change : int, default=5
+        Passes without progress before :meth:`fit` ends.
+    shuffle : bool, default=True
+        Whether each pass of :meth:`fit` takes the rows in a new random order.
     class_weight : dict or "balanced", default=None
         Multiplies the loss by class. ``"balanced"`` works with ``fit`` only.
     classes : "open" or array of labels, default=None
@@ -57,6 +73,8 @@ class PegasosSVC(WeightsOrExamples, OnlineClassifier):
         Type of the examples, and of those kept with a kernel; weights are float64 throughout.
     n_jobs : int, default=None
         Threads for predicting; None is one, -1 all processors. The results are the same bits.
+    random_state : int, default=0
+        Seed of the orders of :meth:`fit`; the same seed and rows give the same model.
     verbose : bool, default=False
         Show a live bar when learning takes long.
 
@@ -69,6 +87,7 @@ class PegasosSVC(WeightsOrExamples, OnlineClassifier):
     support_, support_vectors_, dual_coef_, n_support_ : the examples kept; with a kernel only
     gamma_ : float, the value of ``gamma`` in use, where the kernel has one
     n_seen_ : int, examples that arrived
+    n_iter_ : int, passes that ``fit`` made
     nbytes_ : int, memory of the model
 
     References
@@ -83,7 +102,7 @@ class PegasosSVC(WeightsOrExamples, OnlineClassifier):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(4000, 5))
     >>> y = X @ [1, -2, 0, 1, 0.5] > 0
-    >>> model = PegasosSVC(alpha=1e-3, average=True).fit(X[:2000], y[:2000])
+    >>> model = PegasosSVC(alpha=1e-3).fit(X[:2000], y[:2000])
     >>> print(f"{model.score(X[2000:], y[2000:]):.2f}")
     0.99
     """
@@ -96,16 +115,21 @@ class PegasosSVC(WeightsOrExamples, OnlineClassifier):
         *,
         block: int = 1,
         project: bool = True,
-        average: bool = False,
+        average: bool = True,
         kernel: str | KernelFunction = "linear",
         gamma: float | Literal["scale", "auto"] = "scale",
         degree: float = 3,
         coef0: float = 0.0,
-        bias: Literal["none", "kernel"] = "none",
+        bias: Literal["none", "kernel"] = "kernel",
+        max_iter: int = 1000,
+        tol: float | None = 1e-3,
+        n_iter_no_change: int = 5,
+        shuffle: bool = True,
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         classes: Sequence[Any] | Literal["open"] | None = None,
         dtype: Literal["float32", "float64"] = "float64",
         n_jobs: int | None = None,
+        random_state: int = 0,
         verbose: bool = False,
     ) -> None:
         self.alpha = alpha
@@ -117,10 +141,15 @@ class PegasosSVC(WeightsOrExamples, OnlineClassifier):
         self.degree = degree
         self.coef0 = coef0
         self.bias = bias
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_iter_no_change = n_iter_no_change
+        self.shuffle = shuffle
         self.class_weight = class_weight
         self.classes = classes
         self.dtype = dtype
         self.n_jobs = n_jobs
+        self.random_state = random_state
         self.verbose = verbose
 
     def _core_params(self, n_features: int) -> dict[str, Any]:

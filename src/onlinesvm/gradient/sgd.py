@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from ..base import OnlineClassifier, WeightsOrExamples
+from ..base import OnlineClassifier, StepByStep, WeightsOrExamples
 from ..kernels import KernelFunction
 from ..params import flag, number, word
 
@@ -21,7 +21,7 @@ def rate(eta0: Any, alpha: float) -> float:
     return first
 
 
-class SGDSVC(WeightsOrExamples, OnlineClassifier):
+class SGDSVC(StepByStep, WeightsOrExamples, OnlineClassifier):
     """SGD for the SVM (Bottou): the workhorse of large linear problems, one cheap step each.
 
     Each example shrinks the weights a little and, if inside the margin, pulls them its way. The
@@ -42,13 +42,14 @@ class SGDSVC(WeightsOrExamples, OnlineClassifier):
         ``eta0 / (1 + eta0 alpha (t - 1))``, ``eta0 / sqrt(t)`` or ``eta0`` in round t.
     eta0 : float, default=0.1
         The first step, > 0 and below ``1 / alpha``.
-    average : bool, default=False
-        Predict with the mean of the weights of all rounds: smoother, at no cost per feature.
+    average : bool, default=True
+        Predict with the mean of the weights of all rounds: smoother, at no cost per feature. False
+        predicts with the newest, for streams that drift.
     kernel : {"linear", "rbf", "poly", "laplacian", "chi2"} or callable, default="linear"
         A callable ``k(x, X)`` gives the values of one example against the rows of ``X``.
     gamma, degree, coef0
         Of the kernel, as in :class:`PegasosSVC`.
-    bias : {"none", "kernel"}, default="none"
+    bias : {"none", "kernel"}, default="kernel"
         ``"kernel"`` adds a constant feature 1, regularised like any other.
     class_weight : dict or "balanced", default=None
         Multiplies the loss by class. ``"balanced"`` works with ``fit`` only.
@@ -61,6 +62,8 @@ class SGDSVC(WeightsOrExamples, OnlineClassifier):
         Threads for predicting; None is one, -1 all processors. The results are the same bits.
     verbose : bool, default=False
         Show a live bar when learning takes long.
+    max_iter, tol, n_iter_no_change, shuffle, random_state
+        Passes of :meth:`fit`, as in :class:`PegasosSVC`.
 
     Attributes
     ----------
@@ -70,6 +73,7 @@ class SGDSVC(WeightsOrExamples, OnlineClassifier):
     intercept_ : array, the bias of each output
     support_, support_vectors_, dual_coef_, n_support_ : the examples kept; with a kernel only
     n_seen_ : int, examples that arrived
+    n_iter_ : int, passes that ``fit`` made
     nbytes_ : int, memory of the model
 
     References
@@ -83,7 +87,7 @@ class SGDSVC(WeightsOrExamples, OnlineClassifier):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(4000, 5))
     >>> y = X @ [1, -2, 0, 1, 0.5] > 0
-    >>> model = SGDSVC(average=True).fit(X[:2000], y[:2000])
+    >>> model = SGDSVC().fit(X[:2000], y[:2000])
     >>> print(f"{model.score(X[2000:], y[2000:]):.2f}")
     0.99
     """
@@ -96,16 +100,21 @@ class SGDSVC(WeightsOrExamples, OnlineClassifier):
         *,
         learning_rate: Literal["optimal", "invscaling", "constant"] = "optimal",
         eta0: float = 0.1,
-        average: bool = False,
+        average: bool = True,
         kernel: str | KernelFunction = "linear",
         gamma: float | Literal["scale", "auto"] = "scale",
         degree: float = 3,
         coef0: float = 0.0,
-        bias: Literal["none", "kernel"] = "none",
+        bias: Literal["none", "kernel"] = "kernel",
+        max_iter: int = 1000,
+        tol: float | None = 1e-3,
+        n_iter_no_change: int = 5,
+        shuffle: bool = True,
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         classes: Sequence[Any] | Literal["open"] | None = None,
         dtype: Literal["float32", "float64"] = "float64",
         n_jobs: int | None = None,
+        random_state: int = 0,
         verbose: bool = False,
     ) -> None:
         self.alpha = alpha
@@ -117,10 +126,15 @@ class SGDSVC(WeightsOrExamples, OnlineClassifier):
         self.degree = degree
         self.coef0 = coef0
         self.bias = bias
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_iter_no_change = n_iter_no_change
+        self.shuffle = shuffle
         self.class_weight = class_weight
         self.classes = classes
         self.dtype = dtype
         self.n_jobs = n_jobs
+        self.random_state = random_state
         self.verbose = verbose
 
     def _core_params(self, n_features: int) -> dict[str, Any]:

@@ -9,12 +9,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base import OnlineClassifier, OnlineRegressor, WeightsOrExamples
+from ..base import OnlineClassifier, OnlineRegressor, StepByStep, WeightsOrExamples
 from ..kernels import KernelFunction
-from ..params import number, word
+from ..params import flag, number, word
 
 
-class PassiveAggressiveModel(WeightsOrExamples):
+class PassiveAggressiveModel(StepByStep, WeightsOrExamples):
     """What the classifier and the regressor share: the step."""
 
     # loss -> the paper's variant of the step
@@ -25,6 +25,7 @@ class PassiveAggressiveModel(WeightsOrExamples):
         return {
             "variant": self._variants[word("loss", self.loss, self._variants)],
             "C": math.inf if most == math.inf else number("C", most, above=0),
+            "average": flag("average", self.average),
             "kernel": self._kernel_params("kernel" if self.fit_intercept else "none", n_features),
         }
 
@@ -52,6 +53,11 @@ class PassiveAggressiveClassifier(PassiveAggressiveModel, OnlineClassifier):
         Whether to learn a bias, as the weight of a constant feature 1.
     loss : {"hinge", "squared_hinge"}, default="hinge"
         PA-I or PA-II.
+    average : bool, default=True
+        Predict with the mean of the weights of all rounds, which the last noisy step cannot spoil;
+        it costs a second pass over the features where a step is taken. False predicts with the
+        newest weights, as the paper does: for streams that drift, which a mean over the whole past
+        follows too late.
     kernel : {"linear", "rbf", "poly", "laplacian", "chi2"} or callable, default="linear"
         A callable ``k(x, X)`` gives the values of one example against the rows of ``X``.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -64,6 +70,17 @@ class PassiveAggressiveClassifier(PassiveAggressiveModel, OnlineClassifier):
         Of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial kernel, >= 0.
+    max_iter : int, default=1000
+        Passes of :meth:`fit` over its rows, at most; a ``ConvergenceWarning`` tells when they were
+        not enough. ``partial_fit`` and ``learn_one`` make one, in order.
+    tol : float or None, default=1e-3
+        :meth:`fit` ends when for ``n_iter_no_change`` passes in a row the mean loss of the
+        examples, each taken before its own step, has not fallen ``tol`` below the best. None makes
+        all ``max_iter`` passes.
+    n_iter_no_change : int, default=5
+        Passes without progress before :meth:`fit` ends.
+    shuffle : bool, default=True
+        Whether each pass of :meth:`fit` takes the rows in a new random order.
     class_weight : dict or "balanced", default=None
         Multiplies ``C`` by class. ``"balanced"`` works with ``fit`` only.
     classes : "open" or array of labels, default=None
@@ -73,6 +90,8 @@ class PassiveAggressiveClassifier(PassiveAggressiveModel, OnlineClassifier):
         Type of the examples, and of those kept with a kernel; weights are float64 throughout.
     n_jobs : int, default=None
         Threads for predicting; None is one, -1 all processors. The results are the same bits.
+    random_state : int, default=0
+        Seed of the orders of :meth:`fit`; the same seed and rows give the same model.
     verbose : bool, default=False
         Show a live bar when learning takes long.
 
@@ -85,6 +104,7 @@ class PassiveAggressiveClassifier(PassiveAggressiveModel, OnlineClassifier):
     support_, support_vectors_, dual_coef_, n_support_ : the examples kept; with a kernel only
     gamma_ : float, the value of ``gamma`` in use, where the kernel has one
     n_seen_ : int, examples that arrived
+    n_iter_ : int, passes that ``fit`` made
     nbytes_ : int, memory of the model
 
     References
@@ -103,7 +123,7 @@ class PassiveAggressiveClassifier(PassiveAggressiveModel, OnlineClassifier):
     >>> for start in range(0, 1000, 100):
     ...     _ = model.partial_fit(X[start : start + 100], y[start : start + 100])
     >>> print(f"{model.score(X[1000:], y[1000:]):.2f}")
-    0.97
+    0.98
     """
 
     _stem = "PassiveAggressiveClassifier"
@@ -115,27 +135,39 @@ class PassiveAggressiveClassifier(PassiveAggressiveModel, OnlineClassifier):
         *,
         fit_intercept: bool = True,
         loss: Literal["hinge", "squared_hinge"] = "hinge",
+        average: bool = True,
         kernel: str | KernelFunction = "linear",
         gamma: float | Literal["scale", "auto"] = "scale",
         degree: int = 3,
         coef0: float = 0.0,
+        max_iter: int = 1000,
+        tol: float | None = 1e-3,
+        n_iter_no_change: int = 5,
+        shuffle: bool = True,
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         classes: Sequence[Any] | Literal["open"] | None = None,
         dtype: Literal["float32", "float64"] = "float64",
         n_jobs: int | None = None,
+        random_state: int = 0,
         verbose: bool = False,
     ) -> None:
         self.C = C
         self.fit_intercept = fit_intercept
         self.loss = loss
+        self.average = average
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_iter_no_change = n_iter_no_change
+        self.shuffle = shuffle
         self.class_weight = class_weight
         self.classes = classes
         self.dtype = dtype
         self.n_jobs = n_jobs
+        self.random_state = random_state
         self.verbose = verbose
 
 
@@ -160,6 +192,9 @@ class PassiveAggressiveRegressor(PassiveAggressiveModel, OnlineRegressor):
         PA-I or PA-II.
     epsilon : float, default=0.1
         Errors up to this size cost nothing, >= 0.
+    average : bool, default=False
+        Predict with the mean of the weights of all rounds: smoother, but late where the target
+        drifts.
     kernel : {"linear", "rbf", "poly", "laplacian", "chi2"} or callable, default="linear"
         A callable ``k(x, X)`` gives the values of one example against the rows of ``X``.
     gamma, degree, coef0
@@ -170,6 +205,8 @@ class PassiveAggressiveRegressor(PassiveAggressiveModel, OnlineRegressor):
         Threads for predicting; None is one, -1 all processors. The results are the same bits.
     verbose : bool, default=False
         Show a live bar when learning takes long.
+    max_iter, tol, n_iter_no_change, shuffle, random_state
+        Passes of :meth:`fit`, as in :class:`PassiveAggressiveClassifier`.
 
     Attributes
     ----------
@@ -179,6 +216,7 @@ class PassiveAggressiveRegressor(PassiveAggressiveModel, OnlineRegressor):
     support_, support_vectors_, dual_coef_ : the examples kept; with a kernel only
     gamma_ : float, the value of ``gamma`` in use, where the kernel has one
     n_seen_ : int, examples that arrived
+    n_iter_ : int, passes that ``fit`` made
     nbytes_ : int, memory of the model
 
     References
@@ -208,24 +246,36 @@ class PassiveAggressiveRegressor(PassiveAggressiveModel, OnlineRegressor):
         fit_intercept: bool = True,
         loss: Literal["epsilon_insensitive", "squared_epsilon_insensitive"] = "epsilon_insensitive",
         epsilon: float = 0.1,
+        average: bool = False,
         kernel: str | KernelFunction = "linear",
         gamma: float | Literal["scale", "auto"] = "scale",
         degree: int = 3,
         coef0: float = 0.0,
+        max_iter: int = 1000,
+        tol: float | None = 1e-3,
+        n_iter_no_change: int = 5,
+        shuffle: bool = True,
         dtype: Literal["float32", "float64"] = "float64",
         n_jobs: int | None = None,
+        random_state: int = 0,
         verbose: bool = False,
     ) -> None:
         self.C = C
         self.fit_intercept = fit_intercept
         self.loss = loss
         self.epsilon = epsilon
+        self.average = average
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_iter_no_change = n_iter_no_change
+        self.shuffle = shuffle
         self.dtype = dtype
         self.n_jobs = n_jobs
+        self.random_state = random_state
         self.verbose = verbose
 
     def _core_params(self, n_features: int) -> dict[str, Any]:

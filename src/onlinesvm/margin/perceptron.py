@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from ..base import OnlineClassifier, WeightsOrExamples
+from ..base import OnlineClassifier, StepByStep, WeightsOrExamples
 from ..kernels import KernelFunction
 from ..params import word
 
 _VARIANTS = ("plain", "averaged", "voted")
 
 
-class KernelPerceptron(WeightsOrExamples, OnlineClassifier):
+class KernelPerceptron(StepByStep, WeightsOrExamples, OnlineClassifier):
     """Perceptron with kernels (Rosenblatt; Freund and Schapire): the simplest learner that works.
 
     Only a mistake changes it: the example is added to its class and taken from the classes that
@@ -44,6 +44,17 @@ class KernelPerceptron(WeightsOrExamples, OnlineClassifier):
         Constant of the polynomial kernel, >= 0.
     bias : {"none", "kernel"}, default="none"
         ``"kernel"`` adds 1 to the kernel: a bias learned like any other weight.
+    max_iter : int, default=1000
+        Passes of :meth:`fit` over its rows, at most; a ``ConvergenceWarning`` tells when they were
+        not enough. ``partial_fit`` and ``learn_one`` make one, in order.
+    tol : float or None, default=1e-3
+        :meth:`fit` ends when for ``n_iter_no_change`` passes in a row the mean loss of the
+        examples, each taken before its own step, has not fallen ``tol`` below the best. None makes
+        all ``max_iter`` passes.
+    n_iter_no_change : int, default=5
+        Passes without progress before :meth:`fit` ends.
+    shuffle : bool, default=True
+        Whether each pass of :meth:`fit` takes the rows in a new random order.
     class_weight : dict or "balanced", default=None
         Multiplies the step by class. ``"balanced"`` works with ``fit`` only.
     classes : "open" or array of labels, default=None
@@ -53,6 +64,8 @@ class KernelPerceptron(WeightsOrExamples, OnlineClassifier):
         Type of the examples, and of those kept with a kernel; weights are float64 throughout.
     n_jobs : int, default=None
         Threads for predicting; None is one, -1 all processors. The results are the same bits.
+    random_state : int, default=0
+        Seed of the orders of :meth:`fit`; the same seed and rows give the same model.
     verbose : bool, default=False
         Show a live bar when learning takes long.
 
@@ -66,6 +79,7 @@ class KernelPerceptron(WeightsOrExamples, OnlineClassifier):
         (``dual_coef_`` is then that of the newest hypothesis)
     gamma_ : float, the value of ``gamma`` in use, where the kernel has one
     n_seen_ : int, examples that arrived
+    n_iter_ : int, passes that ``fit`` made
     nbytes_ : int, memory of the model
 
     References
@@ -81,8 +95,8 @@ class KernelPerceptron(WeightsOrExamples, OnlineClassifier):
     >>> X = rng.normal(size=(2000, 2))
     >>> y = np.hypot(*X.T) > 1.2
     >>> model = KernelPerceptron(gamma=1.0).fit(X[:1000], y[:1000])
-    >>> print(f"{model.score(X[1000:], y[1000:]):.2f} with {len(model.support_)} mistakes")
-    0.98 with 75 mistakes
+    >>> print(f"{model.score(X[1000:], y[1000:]):.2f} with {len(model.support_)} examples")
+    0.99 with 138 examples
     """
 
     _stem = "Perceptron"
@@ -96,10 +110,15 @@ class KernelPerceptron(WeightsOrExamples, OnlineClassifier):
         degree: float = 3,
         coef0: float = 0.0,
         bias: Literal["none", "kernel"] = "none",
+        max_iter: int = 1000,
+        tol: float | None = 1e-3,
+        n_iter_no_change: int = 5,
+        shuffle: bool = True,
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         classes: Sequence[Any] | Literal["open"] | None = None,
         dtype: Literal["float32", "float64"] = "float32",
         n_jobs: int | None = None,
+        random_state: int = 0,
         verbose: bool = False,
     ) -> None:
         self.variant = variant
@@ -108,10 +127,15 @@ class KernelPerceptron(WeightsOrExamples, OnlineClassifier):
         self.degree = degree
         self.coef0 = coef0
         self.bias = bias
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_iter_no_change = n_iter_no_change
+        self.shuffle = shuffle
         self.class_weight = class_weight
         self.classes = classes
         self.dtype = dtype
         self.n_jobs = n_jobs
+        self.random_state = random_state
         self.verbose = verbose
 
     def _core_params(self, n_features: int) -> dict[str, Any]:

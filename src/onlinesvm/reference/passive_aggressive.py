@@ -68,6 +68,8 @@ class PassiveAggressive:
         The examples that suffered a loss.
     s : array of shape (outputs, n)
         Their signed coefficients: f_r(x) = sum_i s_ri k(x_i, x).
+    past : list of arrays
+        Those of every round, the zero function at the start included.
 
     Examples
     --------
@@ -93,12 +95,17 @@ class PassiveAggressive:
         self.C = C
         self.X = np.empty((0, 0))
         self.s = np.empty((outputs, 0))
+        self.past = [self.s]
 
     def learn(self, x: ArrayLike, y: float, weight: float = 1.0) -> None:
         """One round of Figure 1."""
         x = np.asarray(x, dtype=np.float64)
         if weight == 0.0:
             return
+        self._repair(x, y, weight)
+        self.past.append(self.s)
+
+    def _repair(self, x: Array, y: float, weight: float) -> None:
         loss, direction = self.task(self.score(x), y)
         if loss <= 0.0:
             return  # passive
@@ -114,6 +121,11 @@ class PassiveAggressive:
         if not self.s.shape[1]:
             return np.zeros(len(self.s))
         return np.asarray(self.s @ self.kernel(self.X, x)[:, 0])
+
+    def averaged(self, x: ArrayLike) -> Array:
+        """The mean of f(x) over all rounds, the zero function at the start included."""
+        k = self.kernel(self.X, x)[:, 0] if len(self.X) else np.zeros(0)
+        return np.asarray(np.mean([s @ k[: s.shape[1]] for s in self.past], axis=0))
 
     @property
     def w(self) -> Array:

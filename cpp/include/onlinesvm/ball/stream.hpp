@@ -300,7 +300,7 @@ class StreamSVM {
         const double slack = 1.0 / (params.C * weight), k = c.f.norm2(x);
         if (!std::isfinite(slack) || !std::isfinite(k)) return;  // no point of this world
         products.resize(c.scale.size());
-        c.f.read(x, products.data());
+        c.f.read(x, 1, products.data());
         const bool scaled = params.normalize && k > 0.0;
         const double length = scaled ? 1.0 / std::sqrt(k) : 1.0, norm2 = scaled ? 1.0 : k;
         const auto label = static_cast<std::size_t>(y);

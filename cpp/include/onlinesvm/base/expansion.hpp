@@ -48,13 +48,13 @@ class KernelModel {
     // The next to be read is the i-th of those expected. Each is the next one once.
     void turn(std::size_t i) { turn_ = i; }
 
-    // The scores of the example about to be learned.
-    void read(Row<T> x, double* out) {
+    // The scores of the example about to be learned, of every `every`-th output.
+    void read(Row<T> x, std::size_t every, double* out) {
         const Row<T> query = as_stored(x, scratch);
         const std::size_t i = std::exchange(turn_, kNobody);
         const T* row = i < coming ? complete(query, expected[i]) : fresh(query);
-        for (std::size_t r = 0; r < outputs(); ++r)
-            out[r] = isa::table<T>().dot(row, s[r].data(), store.size());
+        for (std::size_t r = 0; r < outputs(); r += every)
+            *out++ = isa::table<T>().dot(row, s[r].data(), store.size());
     }
 
     void score(Row<T> x, double* out) const { score_many({&x, 1}, out); }
@@ -73,15 +73,22 @@ class KernelModel {
 
     double norm2(Row<T> x) const { return store.self(x); }
 
+    // Of an example that is stored already, as in a later pass, there is more.
     void add(Row<T> x, std::int64_t id, std::span<const Change> changes) {
+        const std::size_t slot = find(id);
+        slot < size() ? amend(slot, changes) : push(x, id, changes);
+    }
+    void push(Row<T> x, std::int64_t id, std::span<const Change> changes) {
         store.push(as_stored(x, scratch));
         ids.push_back(id);
+        largest = std::max(largest, id);
         for (auto& row : s) row.push_back(0.0);
         for (const Change& change : changes) s[change.output].back() = change.step;
     }
 
-    // The slot of the example with this id; size() if it is not stored.
+    // The slot of the example with this id; size() if it is not stored. Streams number upwards.
     std::size_t find(std::int64_t id) const {
+        if (id > largest) return size();
         return std::size_t(std::find(ids.begin(), ids.end(), id) - ids.begin());
     }
 
@@ -135,6 +142,7 @@ class KernelModel {
         for (Slot j = 0; j < other.store.size(); ++j) {
             store.push(as_stored(other.store.get(j, form), scratch));
             ids.push_back(other.ids[j] + shift);
+            largest = std::max(largest, ids.back());
         }
         for (auto& row : s) row.resize(store.size());
         for (const auto& row : other.s) {
@@ -202,6 +210,7 @@ class KernelModel {
             if (ids.size() != n || rows == 0 ||
                 (n == 0 ? !coef.empty() : coef.size() / n != rows) || coef.size() != rows * n)
                 throw std::invalid_argument("state: the coefficients do not fit the examples");
+            largest = ids.empty() ? -1 : *std::max_element(ids.begin(), ids.end());
             s.clear();
             for (std::size_t r = 0; r < rows; ++r)
                 s.emplace_back(coef.begin() + r * n, coef.begin() + (r + 1) * n);
@@ -213,6 +222,7 @@ class KernelModel {
 
     Store<T> store;
     PlainLedger<std::int64_t> ids;
+    std::int64_t largest = -1;           // of the ids ever stored
     std::vector<PlainLedger<double>> s;  // outputs x examples
     // Look-ahead: the kernel rows of the examples announced over the first `known` slots.
     std::vector<Aligned<T>> expected;

@@ -73,11 +73,10 @@ class Hypothesis {
 
     // The newest function at the example about to be learned.
     std::span<const double> read(Row<T> x) {
-        const std::size_t n = outputs();
-        raw.resize(n * parts);
-        std::visit([&](auto& m) { m.read(x, raw.data()); }, model);
-        for (std::size_t r = 0; r < n; ++r) raw[r] = a * raw[r * parts];
-        return std::span(raw).first(n);
+        raw.resize(outputs());
+        std::visit([&](auto& m) { m.read(x, parts, raw.data()); }, model);
+        for (double& f : raw) f *= a;
+        return raw;
     }
 
     double norm2(Row<T> x) const {
@@ -108,12 +107,13 @@ class Hypothesis {
 
     // f_output += step k(x, .), for an example that was read before.
     void add(Row<T> x, std::int64_t id, std::span<const Change> changes) {
-        steps.clear();
-        for (const auto& [output, step] : changes) {
-            steps.push_back({output * parts, step / a});
-            if (parts == 2) steps.push_back({output * parts + 1, -b * step / a});
-        }
+        rescale(changes);
         std::visit([&](auto& m) { m.add(x, id, steps); }, model);
+    }
+    // The same, as one more stored example even if it is one already.
+    void push(Row<T> x, std::int64_t id, std::span<const Change> changes) {
+        rescale(changes);
+        std::get<KernelModel<T>>(model).push(x, id, steps);
     }
 
     // Whether an example of this id is stored, and in which slot; weights store none.
@@ -195,6 +195,15 @@ class Hypothesis {
     std::int64_t rounds = 0;
     std::vector<double> raw;    // of the example at hand
     std::vector<Change> steps;  // in units of v and u
+
+    // Steps of f in units of v and u.
+    void rescale(std::span<const Change> changes) {
+        steps.clear();
+        for (const auto& [output, step] : changes) {
+            steps.push_back({output * parts, step / a});
+            if (parts == 2) steps.push_back({output * parts + 1, -b * step / a});
+        }
+    }
 
     // What predicts, from v and from u, which lies `stride` further.
     double predicted(const double* v, std::size_t stride) const {

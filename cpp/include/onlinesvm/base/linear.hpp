@@ -55,10 +55,12 @@ class LinearModel {
             out[r] = bias[r] + product(x, n, w.data() + r * stride);
     }
 
-    // The scores of the example about to be learned.
-    void read(Row<T> x, double* out) {
+    // The scores of the example about to be learned, of every `every`-th output.
+    void read(Row<T> x, std::size_t every, double* out) {
         widen(x.width);
-        score(x, out);
+        const std::size_t n = known(x);
+        for (std::size_t r = 0; r < outputs(); r += every)
+            *out++ = bias[r] + product(x, n, w.data() + r * stride);
     }
 
     double norm2(Row<T> x) const { return squared_norm(x.values, x.size) + offset; }

@@ -100,6 +100,14 @@ class Huller : public OneVsRest<T, Hulls<T>> {
         return std::any_of(machines_.begin(), machines_.end(),
                            [](const auto& m) { return m->touching(); });
     }
+    // Examples that were not held and off their margin by more than tol when they came.
+    // One class alone cannot be.
+    double suffered() const {
+        double sum = 0;
+        for (std::size_t c = 0; c < violators_.size(); ++c)
+            if (machines_[c]->complete()) sum += double(violators_[c]);
+        return sum;
+    }
     std::vector<double> intercept() const {
         std::vector<double> b;
         for (const auto& m : machines_) b.push_back(m->bias());
@@ -124,9 +132,11 @@ class Huller : public OneVsRest<T, Hulls<T>> {
         const double self = rows_->store().self(x) + ridge;
         bool wanted = false;
         views_.clear();
+        violators_.resize(machines_.size());
         for (std::size_t c = 0; c < machines_.size(); ++c) {
             views_.push_back(machines_[c]->view(row.data(), sign(c, label), self));
             wanted |= machines_[c]->wants(views_.back(), params_.init);
+            violators_[c] += machines_[c]->violation(views_.back()) > params_.tol;
         }
         return wanted;
     }
@@ -188,6 +198,7 @@ class Huller : public OneVsRest<T, Hulls<T>> {
 
     Params params_;
     Random random_;
+    std::vector<std::int64_t> violators_;         // per output
     std::vector<typename Hulls<T>::View> views_;  // of the example being learned, per output
     std::vector<Slot> idle_;
 };

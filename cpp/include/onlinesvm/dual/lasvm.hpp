@@ -56,6 +56,7 @@ class Lasvm : public PairModel<T> {
         } else {
             entered = process(x, std::move(row), y, weight, id);
         }
+        entered_ += entered;
         if (reprocess() || entered) prune();
     }
 
@@ -82,6 +83,14 @@ class Lasvm : public PairModel<T> {
         finish(params_.tol);
     }
 
+    // By how much the worst pair violates now; finish brings it down to tol.
+    double violation() const {
+        double worst = 0;
+        for (const auto& m : machines_) worst = std::max(worst, m->delta());
+        return worst;
+    }
+    // Examples that came, violated, and were let in.
+    double suffered() const { return double(entered_); }
     std::size_t labels_used() const { return std::size_t(labels_used_); }
 
     auto undoable() { return std::tie(query_, labels_used_, idlers_); }
@@ -196,7 +205,8 @@ class Lasvm : public PairModel<T> {
     Params params_;
     Query<T> query_;
     std::int64_t labels_used_ = 0;
-    std::vector<double> f_;             // of the example being learned, per output
+    std::vector<double> f_;  // of the example being learned, per output
+    std::int64_t entered_ = 0;
     PlainLedger<std::int64_t> idlers_;  // held without supporting anything: who may leave
 };
 

@@ -119,14 +119,18 @@ class Norma {
         f.shrink(1.0 - step * lambda);
         if (tau > 0) expire();
         if (error) {
+            suffered_ += weight * verdict.loss;
             const auto c = verdict.scaled(step * weight);
+            if (tau > 0) note_birth(id);
             f.add(x, id, c);
-            if (tau > 0) born.push_back(t);
             for (const auto& [output, change] : c)
                 if (learns_bias) bias[output] += change;
         }
         if (nu > 0.0) level_ = Task::adapted(level_, step * weight, nu, error);
     }
+
+    // The losses of the examples as they came, before each was learned.
+    double suffered() const { return suffered_; }
 
     void expect(std::span<const Row<T>> coming) { f.expect(coming); }
     void turn(std::size_t i) { f.turn(i); }
@@ -199,6 +203,7 @@ class Norma {
     std::vector<double> bias;        // b of each output; not shrunk
     PlainLedger<std::int64_t> born;  // with tau: the round of each stored example, by slot
     std::vector<double> scores;
+    double suffered_ = 0.0;
 
     std::span<const double> biased(std::span<const double> values) {
         scores.assign(values.begin(), values.end());
@@ -210,6 +215,13 @@ class Norma {
     void expire() {
         const auto oldest = std::find(born.begin(), born.end(), t - tau);
         if (oldest != born.end()) drop(std::size_t(oldest - born.begin()));
+    }
+    // An example that is stored already starts a new life.
+    void note_birth(std::int64_t id) {
+        if (const auto slot = f.find(id))
+            born[*slot] = t;
+        else
+            born.push_back(t);
     }
     void drop(std::size_t slot) {
         f.drop(slot);

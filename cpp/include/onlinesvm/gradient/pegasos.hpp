@@ -52,6 +52,7 @@ class Pegasos {
         const std::span<const double> scores = f.read(x);
         Verdict verdict = task.judge(scores, y);
         const bool violates = verdict.loss > 0.0;
+        if (violates) suffered_ += weight * verdict.loss;
         const auto moves = verdict.scaled(weight);
         if (k == 1) {
             const double kept = begin_step();
@@ -67,6 +68,9 @@ class Pegasos {
         seen = 0;
         end_step();
     }
+
+    // The hinge losses of the examples as they came, before each was learned.
+    double suffered() const { return suffered_; }
 
     void expect(std::span<const Row<T>> coming) { f.expect(coming); }
     void turn(std::size_t i) { f.turn(i); }
@@ -114,6 +118,7 @@ class Pegasos {
     std::int64_t seen = 0;  // examples of the current block
     Block<T> A;
     std::vector<Change> steps;
+    double suffered_ = 0.0;
 
     // w <- (1 - 1/t) w; at t = 1 there is nothing to shrink. Returns the factor.
     double begin_step() {

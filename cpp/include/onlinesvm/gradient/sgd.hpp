@@ -44,8 +44,13 @@ class Sgd {
         const double step = eta(++t);
         f.serve();
         f.shrink(1.0 - step * lambda);
-        if (verdict.loss > 0.0) f.add(x, id, verdict.scaled(step * weight));
+        if (!(verdict.loss > 0.0)) return;
+        suffered_ += weight * verdict.loss;
+        f.add(x, id, verdict.scaled(step * weight));
     }
+
+    // The hinge losses of the examples as they came, before each was learned.
+    double suffered() const { return suffered_; }
 
     void expect(std::span<const Row<T>> coming) { f.expect(coming); }
     void turn(std::size_t i) { f.turn(i); }
@@ -75,6 +80,7 @@ class Sgd {
     Classification task;
     Hypothesis<T> f;
     std::int64_t t = 0;  // rounds
+    double suffered_ = 0.0;
 };
 
 }  // namespace onlinesvm

@@ -38,6 +38,7 @@ class PassiveAggressive {
     struct Params {
         std::string variant = "PA-I";
         double C = 1.0;  // infinity: plain PA
+        bool average = false;
         Kernel kernel;
         Task task;
 
@@ -45,25 +46,35 @@ class PassiveAggressive {
         void fields(F&& f) {
             f("variant", variant);
             f("C", C);
+            f("average", average);
             f("kernel", kernel);
             task.fields(f);
         }
     };
 
     explicit PassiveAggressive(const Params& params)
-        : C(params.C), task(params.task), tau(step_rule(params.variant)), f(params.kernel) {
+        : C(params.C),
+          task(params.task),
+          tau(step_rule(params.variant)),
+          f(params.kernel, Keep::least, params.average ? Predictor::average : Predictor::newest) {
         if (!(C > 0.0)) throw std::invalid_argument("C: must be positive");
     }
 
     // The box of the paper, Figure 1.
     void learn(Row<T> x, double y, double weight, std::int64_t id) {
+        if (!(weight > 0.0)) return;
         Verdict verdict = task.judge(f.read(x), y);
-        if (!(verdict.loss > 0.0 && weight > 0.0)) return;  // passive
+        f.serve();
+        if (!(verdict.loss > 0.0)) return;  // passive
+        suffered_ += weight * verdict.loss;
         const double V2 = static_cast<double>(verdict.count) * f.norm2(x);
         const double step = tau(verdict.loss, V2, C * weight);
         if (!(V2 > 0.0 && std::isfinite(step))) return;  // x = 0: no step helps
         f.add(x, id, verdict.scaled(step));              // aggressive
     }
+
+    // What the examples cost when they came, before each was learned.
+    double suffered() const { return suffered_; }
 
     void expect(std::span<const Row<T>> coming) { f.expect(coming); }
     void turn(std::size_t i) { f.turn(i); }
@@ -88,6 +99,7 @@ class PassiveAggressive {
     Task task;
     StepRule tau;
     Hypothesis<T> f;
+    double suffered_ = 0.0;
 };
 
 template <class T>

@@ -44,10 +44,15 @@ class Perceptron {
         f.serve();
         ++t;
         if (moves.empty()) return;
+        suffered_ += weight;
         for (Change& move : moves) move.step *= weight;
-        f.add(x, id, moves);
-        if (voted) born.push_back(t);
+        if (!voted) return f.add(x, id, moves);
+        f.push(x, id, moves);  // a hypothesis of its own
+        born.push_back(t);
     }
+
+    // The mistakes so far.
+    double suffered() const { return suffered_; }
 
     void expect(std::span<const Row<T>> coming) { f.expect(coming); }
     void turn(std::size_t i) { f.turn(i); }
@@ -90,6 +95,7 @@ class Perceptron {
     std::int64_t t = 0;              // rounds
     PlainLedger<std::int64_t> born;  // voted: the round in which each example was stored
     std::vector<Change> moves;       // of the example at hand
+    double suffered_ = 0.0;
 
     // Two classes: a step along y. More: the true class against all that are not below it.
     void repair(std::span<const double> scores, double y) {

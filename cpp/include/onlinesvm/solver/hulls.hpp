@@ -155,6 +155,8 @@ class Hulls final : public Follower {
     bool wants(const View& x, std::int64_t founders) const {
         return hull(x.y).averaged < founders || lambda(x) > 0;
     }
+    // By how much a newcomer is off its margin, 1 - y f.
+    double violation(const View& x) const { return complete() ? 2 * wish(x) / n2() : 1; }
     bool supports(Slot j) const { return place_[j] != kNowhere; }
     const std::vector<Slot>& support() const { return support_; }
     // Moves the list of those who ceased to support this machine to the end of another.
@@ -320,8 +322,10 @@ class Hulls final : public Follower {
         const double same = hull(x.y).square;
         const double den = same + x.self - 2 * x.own;  // |X - phi|^2
         if (!complete() || x.a >= 1 || den <= kFlat * (same + x.self)) return 0;
-        return std::clamp((same - cross_ - x.own + x.other) / den, least(x.a), 1.0);
+        return std::clamp(wish(x) / den, least(x.a), 1.0);
     }
+    // (X - phi).(X - X'), of the own point and the other's.
+    double wish(const View& x) const { return hull(x.y).square - cross_ - x.own + x.other; }
     static double least(double a) { return -a / (1 - a); }  // where a becomes 0
 
     // X <- (1 - lambda) X + lambda phi_k for the class of k, eq. (7) and (8).
