@@ -12,13 +12,13 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <stdexcept>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "onlinesvm/base/slabs.hpp"
 #include "onlinesvm/base/store.hpp"
 #include "onlinesvm/base/threads.hpp"
 #include "onlinesvm/base/undo.hpp"
@@ -39,34 +39,24 @@ struct Follower {
 template <class T>
 class KernelRow {
   public:
-    bool empty() const { return capacity_ == 0; }
-    std::size_t nbytes() const { return capacity_ * sizeof(T); }
-    T* data() { return values_.get(); }
-    const T* data() const { return values_.get(); }
+    bool empty() const { return block_.empty(); }
+    T* data() { return block_.data(); }
+    const T* data() const { return block_.data(); }
 
-    // Room for `slots`, with some to grow. Returns how many bytes were added.
-    std::size_t reserve(std::size_t slots) {
-        const std::size_t need = round_up(slots, isa::lanes<T>);
-        if (need <= capacity_) return 0;
-        const std::size_t old = capacity_;
-        const std::size_t wider = std::max(need, round_up(old + old / 4 + 64, isa::lanes<T>));
-        std::unique_ptr<T[], Free> grown(
-            static_cast<T*>(::operator new(wider * sizeof(T), std::align_val_t(64))));
-        std::copy_n(values_.get(), old ? known : 0, grown.get());
-        values_ = std::move(grown);
-        capacity_ = wider;
-        return (wider - old) * sizeof(T);
+    // Room for `slots` in a block of `slabs`; what is known comes along.
+    void reserve(Slabs<T>& slabs, std::size_t slots) {
+        if (slots <= block_.size()) return;
+        auto grown = slabs.take(slots);
+        std::copy_n(block_.data(), block_.empty() ? 0 : known, grown.data());
+        block_ = std::move(grown);
     }
+    bool pour(Slabs<T>& slabs) { return slabs.pour(block_, known); }
 
     std::size_t known = 0;
     std::uint64_t used = 0;  // when last touched
 
   private:
-    struct Free {
-        void operator()(T* p) const { ::operator delete(p, std::align_val_t(64)); }
-    };
-    std::unique_ptr<T[], Free> values_;
-    std::size_t capacity_ = 0;
+    typename Slabs<T>::Block block_;
 };
 
 template <class T>
@@ -113,11 +103,12 @@ class Rows {
         forget_expected();
         if (active_ == 0 || xs.empty()) return;
         const std::size_t upto = movers_ > 0.3 ? size() : active_;
+        if (xs.size() * upto * sizeof(T) > budget_ / 4) return;
         std::vector<T*> out;
         for (const Row<T>& x : xs) {
             coming_.push(x);
             expected_.push_back(blank());
-            expected_.back().reserve(upto);
+            expected_.back().reserve(slabs_, upto);
             out.push_back(expected_.back().data());
         }
         const bool worth_it = double(xs.size()) * double(upto) * double(store_.width()) > kShared;
@@ -152,7 +143,7 @@ class Rows {
     // The kernel row of any example, valid over the active slots.
     KernelRow<T> row_of(Row<T> x) {
         KernelRow<T> row = blank();
-        row.reserve(active_ + 1);
+        row.reserve(slabs_, active_ + 1);
         complete(row, x, active_);
         return row;
     }
@@ -281,7 +272,7 @@ class Rows {
             reserve(r, upto);
             borrow(j, upto);
             if (r.known < upto) complete(r, store_.get(j, scratch_), upto);
-            if (bytes_ > budget_) evict();
+            keep_within_budget();
         }
         return r.data();
     }
@@ -314,15 +305,15 @@ class Rows {
             for (std::size_t i = 0; i < n_late; ++i) cache_[late[i]].known = upto;
         }
         for (std::size_t i = 0; i < slots.size(); ++i) out[i] = row(slots[i], upto);
+        keep_within_budget();
     }
     // Gives a slot the row that was computed when it arrived.
     void keep(Slot j, KernelRow<T> row) {
         movers_ = movers_ * kMemory + (1 - kMemory);
         drop_row(j);
         row.used = ++clock_;
-        bytes_ += row.nbytes();
         cache_[j] = std::move(row);
-        if (bytes_ > budget_) evict();
+        keep_within_budget();
     }
     // How many rows of full length the cache can hold.
     std::size_t room() const {
@@ -330,7 +321,7 @@ class Rows {
     }
 
     std::size_t nbytes() const {
-        return store_.nbytes() + bytes_ +
+        return store_.nbytes() + slabs_.nbytes() +
                size() * (2 * sizeof(double) + sizeof(KernelRow<T>) + 4 * 8);
     }
 
@@ -350,7 +341,6 @@ class Rows {
             active_ = std::size_t(active);
             cache_.clear();
             cache_.resize(size());
-            bytes_ = 0;
             k_.clear();
             k_inv_.clear();
             slot_of_.clear();
@@ -384,14 +374,13 @@ class Rows {
         slot_of_.erase(id);
     }
 
-    // Rows grow with the store: room for the whole of it, and some, saves most of the moves.
+    // Rows grow with the store: room for the whole of it saves most of the moves.
     void reserve(KernelRow<T>& r, std::size_t upto) {
-        if (upto > active_) upto = size() + size() / 8;
-        bytes_ += r.reserve(upto);
+        r.reserve(slabs_, upto > active_ ? size() : upto);
     }
     void complete(KernelRow<T>& r, Row<T> x, std::size_t upto) {
         if (r.known >= upto) return;
-        r.reserve(upto);
+        r.reserve(slabs_, upto);
         store_.row(x, r.known, upto, r.data());
         r.known = upto;
     }
@@ -428,7 +417,7 @@ class Rows {
                 std::swap(r.data()[a], r.data()[b]);
             } else if (i == b || i < row_b.known) {  // r does not know b, but b's own row knows r
                 if (a == r.known) {
-                    bytes_ += r.reserve(a + 1);
+                    r.reserve(slabs_, a + 1);
                     ++r.known;
                 }
                 r.data()[a] = i == b ? T(diagonal()[b]) : row_b.data()[i];
@@ -461,7 +450,7 @@ class Rows {
                 coming_.row(store_.get(b, scratch_), 0, coming_.size(), short_.data());
             }
             if (a == r.known) {
-                r.reserve(a + 1);
+                r.reserve(slabs_, a + 1);
                 ++r.known;
             }
             r.data()[a] = short_[e];
@@ -476,24 +465,28 @@ class Rows {
         return row;
     }
 
-    void drop_row(Slot j) {
-        bytes_ -= cache_[j].nbytes();
-        cache_[j] = KernelRow<T>();
-    }
+    void drop_row(Slot j) { cache_[j] = KernelRow<T>(); }
 
-    // Least recently used first, an eighth at a time.
-    void evict() {
+    // Evicts the least recently used, an eighth at a time, and pours what is left together. Rows in
+    // use stay where they are.
+    void keep_within_budget() {
+        if (slabs_.nbytes() <= budget_) return;
         std::vector<std::pair<std::uint64_t, Slot>> held;
         for (Slot j = 0; j < size(); ++j)
             if (!cache_[j].empty() && cache_[j].used + kPinned <= clock_)
                 held.push_back({cache_[j].used, j});
         std::sort(held.begin(), held.end());
-        for (const auto& [used, j] : held) {
-            if (bytes_ <= budget_ - budget_ / 8) break;
-            drop_row(j);
-        }
+        spare_.clear();
+        std::size_t target = budget_ - budget_ / 8, next = 0;
+        do {
+            for (; next < held.size() && slabs_.taken() > target; ++next)
+                drop_row(held[next].second);
+            for (std::size_t i = next; i < held.size(); ++i) cache_[held[i].second].pour(slabs_);
+            target -= target / 8;
+        } while (slabs_.nbytes() > budget_ && next < held.size());
     }
 
+    Slabs<T> slabs_;  // of all kernel rows below
     Store<T> store_;
     Store<T> coming_;  // examples announced by expect()
     std::vector<KernelRow<T>> expected_;
@@ -508,7 +501,7 @@ class Rows {
     std::pair<std::size_t, std::size_t> was_;  // resting, active
     std::vector<KernelRow<T>> cache_;
     std::vector<Follower*> followers_;
-    std::size_t resting_ = 0, active_ = 0, budget_, bytes_ = 0;
+    std::size_t resting_ = 0, active_ = 0, budget_;
     std::uint64_t clock_ = 0;
     std::size_t threads_ = 1;  // for blocks of rows
     bool deferring_ = false;
