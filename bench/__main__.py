@@ -4,6 +4,7 @@ python -m bench                  all of bench/speed, in order
 python -m bench predict --quick  only this one; options go to it
 python -m bench quality          the accuracy table (longer; not part of the list)
 python -m bench defaults         a tournament of defaults (a few minutes; not part of the list)
+python -m bench tolerance        what RampSVC leaves undone (likewise)
 """
 
 from __future__ import annotations
@@ -26,7 +27,11 @@ SPEED = (
     "sparse",
     "stream_1m",
 )
-QUALITY = {"quality": "bench.quality.accuracy", "defaults": "bench.quality.defaults"}
+QUALITY = {
+    "quality": "bench.quality.accuracy",
+    "defaults": "bench.quality.defaults",
+    "tolerance": "bench.quality.tolerance",
+}
 BENCHMARKS = {name: f"bench.speed.{name}" for name in SPEED} | QUALITY
 
 

@@ -11,9 +11,9 @@ from onlinesvm.datasets import PAPER_TASKS, DownloadError, Task, paper_task
 
 def run(report: Report, learners: Sequence[Learner]) -> list[str]:
     """Race the learners on all tasks that can be had, and return the names of those tasks."""
-    here = present(learners, report.note)
-    for task in _tasks(report):
-        calls = {learner.name: learner.enter(task) for learner in here}
+    rivals = present(learners, report.note)
+    for task in here(report):
+        calls = {learner.name: learner.enter(task) for learner in rivals}
         laps = race(calls, repeats=report.options.repeats)
         facts = {name: lap.product.facts(task) for name, lap in laps.items()}
         report.add(task.name, laps, facts=facts)
@@ -21,7 +21,8 @@ def run(report: Report, learners: Sequence[Learner]) -> list[str]:
     return list(report.cases)
 
 
-def _tasks(report: Report) -> Iterator[Task]:
+def here(report: Report) -> Iterator[Task]:
+    """The tasks that can be had, one after the other; a note says which cannot."""
     for name in filter(report.options.wants, PAPER_TASKS):
         try:
             yield paper_task(name, train_rows=300 if report.options.quick else None)

@@ -116,6 +116,19 @@ def box_kkt(Q: Array, q: Array | float, a: Array, C: Array | float) -> float:
     return float(np.max(violation, initial=0.0))
 
 
+def ramp_kkt(Q: Array, a: Array, C: Array | float, s: float) -> float:
+    """Largest violation of a stationary point of the ramp, whoever is taken to be in V.
+
+    Inside V an example keeps its KKT condition and its side of the end of the ramp, 1 - s; with
+    a = 0 it may as well be outside, and is judged by the better of the two.
+    """
+    g, C = 1 - Q @ a, np.broadcast_to(C, len(a))
+    inside = np.where(a == 0, np.maximum(g, 0), np.where(a == C, np.maximum(-g, 0), np.abs(g)))
+    inside = np.maximum(inside, g - (1 - s))
+    outside = np.where(a == 0, np.maximum(1 - s - g, 0), np.inf)
+    return float(np.max(np.minimum(inside, outside), initial=0.0))
+
+
 def signed_gram(kernel: Callable[[Array, Array], Array], X: Array, y: Array) -> Array:
     """Q_ij = y_i y_j k(x_i, x_j)."""
     return kernel(X, X) * np.outer(y, y)

@@ -241,7 +241,7 @@ def test_any_chunking_of_any_stream(estimator: Any, data: st.DataObject) -> None
 def test_weight_two_is_two_copies(cls: type) -> None:
     stream = stream_for(cls())
     w = np.arange(len(stream.X)) % 3
-    exact = cls(gamma=0.25, s=-np.inf, tol=1e-10, gain_tol=0.0, dtype="float64")
+    exact = cls(gamma=0.25, s=-np.inf, tol=1e-10, dtype="float64")
     weighted = clone(exact).fit(stream.X, stream.y, sample_weight=w)
     copies = clone(exact).fit(np.repeat(stream.X, w, axis=0), np.repeat(stream.y, w))
     assert np.allclose(scores(weighted, stream.X), scores(copies, stream.X), atol=1e-7)

@@ -720,6 +720,8 @@ void bind_as(nb::module_& m, const std::string& name) {
     if constexpr (requires(const Algo& algo) { algo.labels_used(); })
         model.def_prop_ro("labels_used",
                           reading([](const Algo& algo) { return algo.labels_used(); }));
+    if constexpr (requires(const Algo& algo) { algo.evicted(); })
+        model.def_prop_ro("evicted", reading([](const Algo& algo) { return algo.evicted(); }));
 }
 
 template <template <class> class Algo>

@@ -25,7 +25,7 @@ from onlinesvm.reference import Kernel, OfflineRamp
 
 Array = NDArray[np.float64]
 
-TIGHT: dict[str, Any] = {"tol": 1e-9, "gain_tol": 0.0, "dtype": "float64"}
+TIGHT: dict[str, Any] = {"tol": 1e-9, "dtype": "float64"}
 KERNELS = {"rbf": Kernel("rbf", gamma=2.0), "linear": Kernel("linear")}
 
 

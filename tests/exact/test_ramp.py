@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from oracles import (
     NASTY,
+    Stream,
     alphas,
     assert_ramp_stationary,
     best_gain,
@@ -23,18 +25,23 @@ from oracles import (
     inside_ramp,
     nasty_streams,
     ncheckerboard,
+    one_class_first,
+    ramp_kkt,
     ramp_objective,
     signed_gram,
     streams,
 )
 
+import onlinesvm
 from onlinesvm import RampSVC, reference
+from onlinesvm.datasets import PAPER_TASKS, DownloadError, paper_task
 from onlinesvm.queries import Greedy
 from onlinesvm.reference import Kernel, OneVsRest, Ramp
 
 Array = NDArray[np.float64]
 
-TIGHT: dict[str, Any] = {"tol": 1e-9, "gain_tol": 0.0, "dtype": "float64"}
+TIGHT: dict[str, Any] = {"tol": 1e-9, "dtype": "float64"}
+PAPER: dict[str, Any] = {"tol": 1e-3, "stopping": "paper"}
 TIGHT_TWIN: dict[str, Any] = {"tol_kkt": 1e-9, "tol_gain": 0.0}
 KERNELS = {"rbf": Kernel("rbf", gamma=2.0), "linear": Kernel("linear")}
 SIGNS = [-1.0, 1.0]
@@ -188,14 +195,52 @@ def test_sparse_rows_give_the_same_machine(kernel):
 # ---- default tolerances --------------------------------------------------------------------------
 
 
+def residuals(model: RampSVC, X: Array, y: Array, kernel: Kernel) -> Iterator[float]:
+    """What the oracle says after every example, in double, of the rows as the model stores them."""
+    X = X.astype(model.dtype).astype(np.float64)
+    gram = signed_gram(kernel, X, y)
+    for t in range(1, len(y) + 1):
+        model.learn_one(X[t - 1], y[t - 1])
+        yield ramp_kkt(gram[:t, :t], alphas(model, t)[0], model.C, model.s)
+
+
+@pytest.mark.filterwarnings("error::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("tol", [1e-2, 1e-3])
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+@pytest.mark.parametrize(
+    "kind", [blobs, duplicates, contradictory, one_class_first], ids=lambda kind: kind.__name__
+)
+def test_tol_is_kept_after_every_example(kind, kernel, tol, dtype):
+    stream = kind(3, 60)
+    model = machine(kernel, C=10.0, tol=tol, dtype=dtype)
+    for t, residual in enumerate(residuals(model, stream.X, stream.y, KERNELS[kernel])):
+        assert residual <= tol, f"{stream}, example {t}: {residual:.3g} is left"
+
+
+@pytest.mark.filterwarnings("error::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", PAPER_TASKS)
+def test_tol_is_kept_on_the_tasks_of_the_paper(name):
+    try:
+        task = paper_task(name, train_rows=250)
+    except DownloadError as error:
+        pytest.skip(f"{name} is not at hand: {error}")
+    model = RampSVC(C=task.C, gamma=task.gamma, classes=[-1, 1])
+    assert model.tol == 1e-2
+    assert model.stopping == "kkt"
+    X, y = np.asarray(task.data.X_train), np.asarray(task.data.y_train, dtype=np.float64)
+    for t, residual in enumerate(residuals(model, X, y, Kernel("rbf", gamma=task.gamma))):
+        assert residual <= 1e-2, f"{name}, example {t}: {residual:.3g} is left"
+
+
 @pytest.mark.parametrize(("dtype", "slack"), [("float64", 1e-9), ("float32", 2e-4)])
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
 @pytest.mark.parametrize("kind", [blobs, contradictory], ids=lambda kind: kind.__name__)
-def test_default_tolerances_hold_after_every_example(kind, kernel, dtype, slack):
+def test_the_papers_pair_of_thresholds_holds_after_every_example(kind, kernel, dtype, slack):
     stream = kind(3, 60)
     X = stream.X.astype(dtype).astype(np.float64)  # what the model stores
     gram = signed_gram(KERNELS[kernel], X, stream.y)
-    model = machine(kernel, C=10.0, dtype=dtype)
+    model = machine(kernel, C=10.0, dtype=dtype, **PAPER)
     for t in range(1, len(stream.y) + 1):
         model.learn_one(X[t - 1], stream.y[t - 1])
         Q, alpha = gram[:t, :t], alphas(model, t)[0]
@@ -236,7 +281,7 @@ def test_reports_its_own_residual_and_objective(s):
     stream = blobs(13, 60)
     model = machine(C=4.0, s=s, dtype="float64").partial_fit(stream.X, stream.y)
     Q, alpha = signed_gram(KERNELS["rbf"], stream.X, stream.y), alphas(model, 60)[0]
-    V = inside_ramp(Q, alpha, s, edge=1e-3)
+    V = inside_ramp(Q, alpha, s, edge=model.tol)
     by_hand = box_kkt(Q[np.ix_(V, V)], 1.0, alpha[V], 4.0)
     assert model.kkt_residual() == pytest.approx(by_hand, abs=1e-9)
     assert model.objective() == pytest.approx(ramp_objective(Q, alpha, 4.0, s), abs=1e-8)
@@ -351,6 +396,79 @@ def test_removal_equals_its_twin(m):
         np.testing.assert_allclose(
             model.decision_function(stream.X), twin.score(stream.X), atol=1e-6
         )
+
+
+def noisy(seed: int, n: int) -> Stream:
+    """Labels that say little: without a bound, most examples become support vectors."""
+    return blobs(seed, n, noise=0.35)
+
+
+@pytest.mark.parametrize("m", [0, 10])
+@pytest.mark.parametrize("most", [1, 7, 20])
+def test_max_support_is_a_promise_and_what_is_held_stays_stationary(most, m):
+    stream = noisy(5, 120)
+    model = machine(C=5.0, max_support=most, keep_non_support=m)
+    for t in range(120):
+        model.learn_one(stream.X[t], stream.y[t])
+        held = stored(model)
+        assert len(held) <= most + m, f"{len(held)} examples are held after example {t}"
+        assert len(model.support_) <= most
+        X = stream.X[held].astype(np.float32).astype(np.float64)
+        Q = signed_gram(KERNELS["rbf"], X, stream.y[held])
+        left = ramp_kkt(Q, alphas(model, 120)[0][held], 5.0, -1.0)
+        assert left <= model.tol, f"example {t}: {left:.3g} is left"
+    assert model.evicted_ >= 10
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_max_support_equals_its_twin_after_every_example(kernel):
+    stream = noisy(8, 60)
+    model = machine(kernel, C=2.0, s=-0.7, max_support=9, keep_non_support=6, **TIGHT)
+    twin = Ramp(KERNELS[kernel], C=2.0, s=-0.7, max_support=9, m=6, **TIGHT_TWIN)
+    for t, (x, y) in enumerate(zip(stream.X, stream.y, strict=True)):
+        model.learn_one(x, y)
+        twin.learn(x, y)
+        np.testing.assert_array_equal(stored(model), np.sort(twin.ids), err_msg=f"example {t}")
+        np.testing.assert_allclose(
+            model.decision_function(stream.X), twin.score(stream.X), atol=1e-6, err_msg=f"{t}"
+        )
+    assert model.evicted_ == twin.evicted > 0
+
+
+def test_max_support_does_not_care_how_the_stream_is_cut_or_saved(tmp_path):
+    stream, params = noisy(2, 150), {"C": 5.0, "max_support": 12, "keep_non_support": 8}
+    whole = machine(**params).partial_fit(stream.X, stream.y)
+    parts = machine(**params)
+    for start in range(0, 150, 11):
+        parts.partial_fit(stream.X[start : start + 11], stream.y[start : start + 11])
+        parts.save(tmp_path / "model")
+        parts = onlinesvm.load(tmp_path / "model")
+    np.testing.assert_array_equal(whole.support_, parts.support_)
+    np.testing.assert_array_equal(whole.dual_coef_, parts.dual_coef_)
+    assert whole.evicted_ == parts.evicted_ > 0
+
+
+def test_max_support_counts_examples_over_all_outputs_also_when_a_class_comes_or_rows_go():
+    rng = np.random.default_rng(4)
+    X, y = rng.normal(size=(120, 2)), rng.integers(0, 3, 120)
+    y[:60] %= 2
+    model = RampSVC(C=5.0, gamma=2.0, classes="open", max_support=15, keep_non_support=5)
+    for t in range(120):
+        model.learn_one(X[t], y[t])
+        assert len(model.support_) <= 15
+        assert len(stored(model)) <= 20
+        assert model.kkt_residual() <= model.tol
+    model.unlearn(model.support_[::2])
+    assert len(model.support_) <= 15
+    assert model.kkt_residual() <= model.tol
+
+
+def test_a_bounded_machine_still_sees_through_the_noise():
+    train, clean = ncheckerboard(1, 1500)
+    free = machine(C=10.0, keep_non_support=100).partial_fit(train.X, train.y)
+    bounded = machine(C=10.0, keep_non_support=100, max_support=100).partial_fit(train.X, train.y)
+    assert len(free.support_) > 200
+    assert bounded.score(clean.X, clean.y) >= free.score(clean.X, clean.y) - 0.06
 
 
 # ---- label queries -------------------------------------------------------------------------------

@@ -15,8 +15,8 @@ def _bounded(estimator: Any) -> Any:
     """A copy with a memory budget, where the estimator can have one; else None."""
     model = clone(estimator)
     params = model.get_params(deep=False)
-    if "keep_non_support" in params:
-        return model.set_params(keep_non_support=10, cache_bytes=1 << 16, C=0.1)
+    if "max_support" in params:
+        return model.set_params(keep_non_support=10, max_support=20, cache_bytes=1 << 16)
     if "truncation" in params:
         return model.set_params(truncation=20)
     if "budget" in params:

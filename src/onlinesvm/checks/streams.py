@@ -124,7 +124,7 @@ def _bits(array: NDArray[Any]) -> bytes:
     return f"{array.dtype}{array.shape}".encode() + array.tobytes()
 
 
-EXACT = {"tol": 1e-9, "gain_tol": 0.0, "dtype": "float64"}
+EXACT = {"tol": 1e-9, "dtype": "float64"}
 
 
 def exact(estimator: Any) -> Any:

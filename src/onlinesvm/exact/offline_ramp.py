@@ -36,10 +36,16 @@ class OfflineRampSVC(BatchClassifier):
         Where the ramp flattens, < 1. ``-inf`` gives the plain hinge loss.
     bias : {"none", "kernel"}, default="none"
         ``"kernel"`` adds 1 to the kernel, a regularised bias.
-    tol : float, default=1e-3
-        An example may violate the optimality conditions by so much.
+    tol : float, default=1e-2
+        A promise: each example violates its optimality condition by at
+        most so much, in units of the margin, and none is on the wrong side of the end of the ramp
+        by more. Where rounding forbids it, a ``ConvergenceWarning`` says so.
+    stopping : {"kkt", "paper"}, default="kkt"
+        ``"kkt"`` keeps ``tol``. ``"paper"`` stops as printed, where the largest violation is at
+        most ``tol`` *or* no step gains more than ``gain_tol``: the paper's pair is ``tol=1e-3,
+        gain_tol=1e-5``, and leaves violations of up to ten times its ``tol``.
     gain_tol : float, default=1e-5
-        Steps that improve the objective by less are not taken.
+        With ``stopping="paper"``: steps that improve the objective by less are not taken.
     max_outer : int, default=50
         At most so many rounds of relocating the examples on the ramp.
     class_weight : dict or "balanced", default=None
@@ -92,7 +98,8 @@ class OfflineRampSVC(BatchClassifier):
         coef0: float = 0.0,
         s: float = -1.0,
         bias: Literal["none", "kernel"] = "none",
-        tol: float = 1e-3,
+        tol: float = 1e-2,
+        stopping: Literal["kkt", "paper"] = "kkt",
         gain_tol: float = 1e-5,
         max_outer: int = 50,
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
@@ -110,6 +117,7 @@ class OfflineRampSVC(BatchClassifier):
         self.s = s
         self.bias = bias
         self.tol = tol
+        self.stopping = stopping
         self.gain_tol = gain_tol
         self.max_outer = max_outer
         self.class_weight = class_weight

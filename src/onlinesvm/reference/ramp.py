@@ -82,9 +82,12 @@ class Ramp:
         Where the ramp flattens, s <= 0. Examples with z < s cost 1 - s and have no say.
         -inf: no ramp, the plain zero-bias SVM.
     tol_kkt, tol_gain : float
-        The inner loop ends when the KKT residual or the best gain is no larger.
+        The inner loop ends when the KKT residual or the best gain is no larger. With ``tol_gain=0``
+        the residual is kept; the paper's pair is 1e-3 and 1e-5.
     m : int or None
         Non-support vectors to keep (Algorithm 2); None keeps all.
+    max_support : int or None
+        Support vectors to keep at most; None keeps all.
     query : Query
         Which labels to ask for: ``QueryAll()``, ``Margin()`` or ``Greedy(h)``.
     max_outer : int
@@ -98,7 +101,7 @@ class Ramp:
         Multipliers and gradients g_i = 1 - z_i, equation 3.
     V : array of bool
         Members of I inside the ramp, equation 10.
-    n_seen, labels_used : int
+    n_seen, labels_used, evicted : int
 
     Examples
     --------
@@ -118,18 +121,19 @@ class Ramp:
         *,
         C: float = 1.0,
         s: float = -1.0,
-        tol_kkt: float = 1e-3,
-        tol_gain: float = 1e-5,
+        tol_kkt: float = 1e-2,
+        tol_gain: float = 0.0,
         m: int | None = None,
+        max_support: int | None = None,
         query: Query | None = None,
         max_outer: int = 50,
     ) -> None:
         self.kernel = Kernel() if kernel is None else kernel
         self.C, self.s = C, s
         self.tol_kkt, self.tol_gain = tol_kkt, tol_gain
-        self.m, self.max_outer = m, max_outer
+        self.m, self.max_support, self.max_outer = m, max_support, max_outer
         self.query = QueryAll() if query is None else query
-        self.n_seen = self.labels_used = 0
+        self.n_seen = self.labels_used = self.evicted = 0
         self.X: Array = np.zeros((0, 0))
         self.y, self.C_i, self.K_ii, self.alpha, self.g = np.zeros((5, 0))
         self.V: NDArray[np.bool_] = np.zeros(0, dtype=bool)
@@ -151,6 +155,7 @@ class Ramp:
         g_new = self._add(example)  # steps 2, 3
         if 0.0 <= g_new <= 1.0 - self.s:  # step 4; elsewhere the solution is still stationary
             self._settle()  # steps 9 to 27
+        self._shed()
         self._trim()
 
     def _settle(self) -> None:
@@ -186,6 +191,21 @@ class Ramp:
         for i in np.flatnonzero(self.V & ~V & (self.alpha > 0.0)):
             self._move(int(i), 0.0)
         self.V = V
+
+    def _shed(self) -> None:
+        """Give up support vectors beyond the bound (ours), one by one; the rest settle each time.
+
+        First the one with the largest loss of those on the wrong side, which is most likely noise;
+        where all are on the right side, the oldest.
+        """
+        while self.max_support is not None and np.count_nonzero(self.alpha) > self.max_support:
+            sv = np.flatnonzero(self.alpha)
+            loss = np.where(self.g[sv] > 1.0, self.alpha[sv] * self.g[sv], 0.0)
+            first = int(sv[np.lexsort((self.ids[sv], -loss))[0]])
+            self._move(first, 0.0)
+            self._delete([first])
+            self.evicted += 1
+            self._settle()
 
     def _trim(self) -> None:
         """Keep the m non-support vectors closest to the boundary (Algorithm 2)."""
@@ -255,6 +275,7 @@ class Ramp:
             self._move(int(i), 0.0)
         self._delete(positions)
         self._settle()
+        self._shed()
         self._trim()
 
     def score(self, X: ArrayLike) -> Array:

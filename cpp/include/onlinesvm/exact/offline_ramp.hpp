@@ -10,8 +10,6 @@ template <class T>
 class OfflineRamp : public RampModel<T> {
   public:
     struct Params : RampParams {
-        std::int64_t max_outer = 50;
-
         template <class F>
         void fields(F&& field) {
             RampParams::fields(field);
@@ -19,7 +17,7 @@ class OfflineRamp : public RampModel<T> {
         }
     };
 
-    explicit OfflineRamp(const Params& p) : RampModel<T>(p), max_outer_(p.max_outer) {}
+    explicit OfflineRamp(const Params& p) : RampModel<T>(p) {}
 
     // Collects; solve() learns.
     void learn(Row<T> x, double y, double weight, std::int64_t id) {
@@ -34,12 +32,17 @@ class OfflineRamp : public RampModel<T> {
     // V <- all; then: the SVM on V, and V the examples inside the ramp, until V stays.
     void solve() {
         outer_ = 0;
-        for (auto& box : machines_)
-            for (std::int64_t round = 1; round <= max_outer_; ++round) {
+        for (auto& box : machines_) {
+            std::int64_t round = 0;
+            bool vanishing = false, moving = false;
+            do {
                 box->optimise();
-                outer_ = std::max(outer_, round);
-                if (a_class_would_vanish(*box) || !this->relocate(*box)) break;
-            }
+                vanishing = a_class_would_vanish(*box);
+                moving = !vanishing && this->relocate(*box);
+            } while (++round < ramp_.max_outer && moving);
+            outer_ = std::max(outer_, round);
+            if (moving || vanishing) box->give_up();
+        }
     }
 
     std::size_t outer_rounds() const { return std::size_t(outer_); }
@@ -60,12 +63,12 @@ class OfflineRamp : public RampModel<T> {
         bool had[2] = {}, keeps[2] = {};
         for (Slot j = 0; j < rows_->size(); ++j) {
             had[box.label(j) > 0] = true;
-            if (this->in_ramp(box.gradient(j) - ramp_.tol)) keeps[box.label(j) > 0] = true;
+            if (this->in_ramp(box.gradient(j) - this->terms_.kkt)) keeps[box.label(j) > 0] = true;
         }
         return had[0] != keeps[0] || had[1] != keeps[1];
     }
 
-    std::int64_t max_outer_, outer_ = 0;
+    std::int64_t outer_ = 0;
 };
 
 }  // namespace onlinesvm

@@ -2,6 +2,9 @@
 // label queries. Wang & Vucetic, "Fast Online Training of Ramp Loss Support Vector Machines".
 #pragma once
 
+#include <algorithm>
+#include <utility>
+
 #include "onlinesvm/base/query.hpp"
 #include "onlinesvm/exact/ramp_model.hpp"
 
@@ -12,6 +15,7 @@ class Ramp : public RampModel<T> {
   public:
     struct Params : RampParams {
         std::int64_t keep_non_support = -1;  // m of Algorithm 2; negative: keep all
+        std::int64_t max_support = -1;       // negative: as many as there are
         std::string query = "all";
         std::int64_t h = 5;  // block length of the greedy query
 
@@ -19,13 +23,17 @@ class Ramp : public RampModel<T> {
         void fields(F&& field) {
             RampParams::fields(field);
             field("keep_non_support", keep_non_support);
+            field("max_support", max_support);
             field("query", query);
             field("h", h);
         }
     };
 
     explicit Ramp(const Params& p)
-        : RampModel<T>(p), keep_non_support_(p.keep_non_support), query_(p.query, p.h) {}
+        : RampModel<T>(p),
+          keep_non_support_(p.keep_non_support),
+          max_support_(p.max_support),
+          query_(p.query, p.h) {}
 
     // Algorithm 1, with the label asked for as in Algorithm 3.
     void learn(Row<T> x, double y, double weight, std::int64_t id) {
@@ -49,13 +57,21 @@ class Ramp : public RampModel<T> {
         for (std::int64_t id : ids)
             if (query_.keeps(id)) query_.forget();
         RampModel<T>::unlearn(ids);
+        shed();
+        trim();
+    }
+
+    void grow(std::size_t classes) {
+        RampModel<T>::grow(classes);
+        shed();
         trim();
     }
 
     std::size_t labels_used() const { return std::size_t(labels_used_); }
+    std::size_t evicted() const { return std::size_t(evicted_); }
 
     auto undoable() {
-        return std::tuple_cat(RampModel<T>::undoable(), std::tie(query_, labels_used_));
+        return std::tuple_cat(RampModel<T>::undoable(), std::tie(query_, labels_used_, evicted_));
     }
 
     template <class A>
@@ -63,11 +79,13 @@ class Ramp : public RampModel<T> {
         RampModel<T>::state(a);
         a("query", query_);
         a("labels_used", labels_used_);
+        if (max_support_ >= 0) a("evicted", evicted_);
     }
 
   private:
     using RampModel<T>::machines_, RampModel<T>::rows_, RampModel<T>::notes_, RampModel<T>::ramp_;
     using RampModel<T>::settle, RampModel<T>::relax, RampModel<T>::in_ramp, RampModel<T>::sign;
+    using RampModel<T>::supports, RampModel<T>::take_away;
 
     void decide(const KernelRow<T>& row) {
         f_.resize(machines_.size());
@@ -99,7 +117,33 @@ class Ramp : public RampModel<T> {
         } else {
             rows_->recycle(std::move(row));
         }
+        shed();
         trim();
+    }
+
+    // No more than max_support support vectors: one too many goes for good, and the rest settle.
+    void shed() {
+        if (max_support_ < 0) return;
+        while (std::int64_t(this->n_support()) > max_support_) {
+            take_away(dispensable());
+            ++evicted_;
+            for (auto& box : machines_) settle(*box);
+            relax();
+        }
+    }
+    // Of the support vectors on the wrong side the one with the largest loss, which is most likely
+    // noise; if all are on the right side, the oldest.
+    std::int64_t dispensable() const {
+        std::pair<double, std::int64_t> first{1, 0};  // loss, negative; id
+        for (Slot j = 0; j < rows_->active(); ++j) {
+            if (!supports(j)) continue;
+            double loss = 0;
+            for (const auto& box : machines_)
+                if (box->gradient(j) > 1)
+                    loss = std::max(loss, std::abs(box->coefficient(j)) * box->gradient(j));
+            first = std::min(first, {-loss, rows_->id(j)});
+        }
+        return first.second;
     }
 
     // Algorithm 2: of the examples that support nothing, keep the m nearest to the boundary.
@@ -129,7 +173,7 @@ class Ramp : public RampModel<T> {
         }
     }
 
-    std::int64_t keep_non_support_, labels_used_ = 0;
+    std::int64_t keep_non_support_, max_support_, labels_used_ = 0, evicted_ = 0;
     Query<T> query_;
     std::vector<double> f_;  // of the example being learned, per output
 };

@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "onlinesvm/base/one_vs_rest.hpp"
@@ -21,9 +23,11 @@ namespace onlinesvm {
 
 struct RampParams {
     double C = 1.0;
-    double s = -1.0;         // where the ramp ends; -inf: hinge loss
-    double tol = 1e-3;       // largest KKT violation left
-    double gain_tol = 1e-5;  // smallest gain of the dual worth a step
+    double s = -1.0;    // where the ramp ends; -inf: hinge loss
+    double tol = 1e-2;  // largest violation left
+    std::string stopping = "kkt";
+    double gain_tol = 1e-5;       // of stopping "paper": the smallest gain of the dual worth a step
+    std::int64_t max_outer = 50;  // rounds of relocation
     std::int64_t cache_bytes = std::int64_t(1) << 28;
     Kernel kernel;
 
@@ -32,9 +36,18 @@ struct RampParams {
         field("C", C);
         field("s", s);
         field("tol", tol);
+        field("stopping", stopping);
         field("gain_tol", gain_tol);
         field("cache_bytes", cache_bytes);
         field("kernel", kernel);
+    }
+
+    // "kkt" keeps tol: it solves to a part of it, the rest is for moves too small for the cold members
+    // to hear of and for the rounding of kernel values. "paper" also stops where no step gains enough.
+    Tolerance terms() const {
+        if (stopping == "kkt") return {.kkt = 0.8 * tol, .gain = 0};
+        if (stopping == "paper") return {.kkt = tol, .gain = gain_tol};
+        throw std::invalid_argument("stopping must be \"kkt\" or \"paper\"");
     }
 };
 
@@ -43,8 +56,7 @@ class RampModel : public OneVsRest<T, Box<T>> {
     using Base = OneVsRest<T, Box<T>>;
 
   public:
-    explicit RampModel(const RampParams& p)
-        : Base(p.kernel, p.cache_bytes, {p.tol, p.gain_tol}), ramp_(p) {}
+    explicit RampModel(const RampParams& p) : Base(p.kernel, p.cache_bytes, p.terms()), ramp_(p) {}
 
     // Takes examples away and settles the rest; an id dropped before has no influence left.
     void unlearn(std::span<const std::int64_t> ids) {
@@ -52,11 +64,7 @@ class RampModel : public OneVsRest<T, Box<T>> {
         for (std::int64_t id : ids) {
             if (!rows_->holds(id)) continue;
             gone = true;
-            for (auto& box : machines_) {
-                box->bound(rows_->slot(id), 0);
-                box->sync(true);
-            }
-            rows_->remove(rows_->slot(id));
+            take_away(id);
         }
         if (gone)
             for (auto& box : machines_) settle(*box);
@@ -99,13 +107,12 @@ class RampModel : public OneVsRest<T, Box<T>> {
     }
 
   protected:
-    static constexpr int kRounds = 50;      // of relocation
     static constexpr int kRefresh = 1000;   // updates between recomputations of h
     static constexpr double kGrowth = 1.5;  // of the hot set before the firm ones leave it
     static constexpr std::int64_t kHot = 64;
 
     using Base::rows_, Base::notes_, Base::machines_, Base::cost, Base::supports;
-    using Base::scores_of_held;
+    using Base::scores_of_held, Base::terms_;
 
     bool in_ramp(double g) const { return g <= 1 - ramp_.s; }
     auto on_its_side() const {
@@ -117,21 +124,21 @@ class RampModel : public OneVsRest<T, Box<T>> {
 
     // A stationary point: optimal on V, and V the examples inside the ramp.
     void settle(Box<T>& box) {
-        for (int round = 0; round < kRounds; ++round) {
-            box.optimise();
-            if (!relocate(box)) break;
-        }
+        std::int64_t round = 0;
+        do box.optimise();
+        while (relocate(box) && ++round < ramp_.max_outer);
+        if (round == ramp_.max_outer) box.give_up();
         if (++updates_ % kRefresh == 0) box.refresh();
     }
 
-    // CCCP: who is inside the ramp now? Leaving needs a clear excess, or inexact solutions
-    // oscillate.
+    // CCCP: who is inside the ramp now? A member leaves V when it is beyond the end of the ramp by
+    // more than the solver's tolerance, or inexact solutions would oscillate.
     bool relocate(Box<T>& box) {
         if (std::isinf(ramp_.s)) return false;
         changed_.clear();
         for (Slot j = 0; j < rows_->size(); ++j) {
             const double g = box.gradient(j);
-            if (box.upper(j) == 0 ? in_ramp(g) && cost(j) > 0 : g > 1 - ramp_.s + ramp_.tol)
+            if (box.upper(j) == 0 ? in_ramp(g) && cost(j) > 0 : g > 1 - ramp_.s + terms_.kkt)
                 changed_.push_back(rows_->id(j));
         }
         for (std::int64_t id : changed_) {
@@ -139,6 +146,14 @@ class RampModel : public OneVsRest<T, Box<T>> {
             box.bound(j, box.upper(j) == 0 ? cost(j) : 0);
         }
         return !changed_.empty();
+    }
+
+    void take_away(std::int64_t id) {
+        for (auto& box : machines_) {
+            box->bound(rows_->slot(id), 0);
+            box->sync(true);
+        }
+        rows_->remove(rows_->slot(id));
     }
 
     // Firm members leave the hot set once it has grown well beyond those who may move.

@@ -83,12 +83,14 @@ class Box final : public Follower {
     std::array<Variable, 1> variables(Slot j) const { return {{{y_[j], lo_[j], hi_[j], s_[j]}}}; }
     bool free_bias() const { return false; }
     double target() const { return 0; }  // of the sum of s
-    bool capped() const { return capped_; }
+    bool capped() const { return capped_; }  // when last solved, it fell short of the tolerance
+    void give_up() { capped_ = true; }
 
     // ---- solving ----
 
     // Optimal over all members within the tolerance.
     void optimise() {
+        capped_ = false;
         for (int round = 0; round < kRounds; ++round) {
             settle();
             sync();
@@ -308,7 +310,7 @@ class Box final : public Follower {
             // Somebody violates by more than tol if the chosen one does; else look at everybody.
             if (std::abs(h_[first + picks.index[0]]) <= tol &&
                 loops.violation(hot_view(), hot) <= tol)
-                break;
+                return;
             if (since >= patience) {
                 const double wait = slack * newton_cost();
                 if (double(since) >= wait) {
@@ -336,6 +338,7 @@ class Box final : public Follower {
             picks = loops.step(hot_view(), rows, delta, n, hot);
             since += n;
         }
+        if (tol_.gain == 0 && loops.violation(hot_view(), hot) > tol) capped_ = true;
     }
     // A member a hair from its bound and pulled towards it gains too little to be picked, yet
     // violates its condition by much: such members are put onto their bounds together. False if
