@@ -1066,6 +1066,9 @@ class Ramp32:
     @property
     def labels_used(self) -> int: ...
 
+    @property
+    def evicted(self) -> int: ...
+
 class Ramp64:
     def __init__(self, params: dict[str, Any]) -> None: ...
 
@@ -1145,6 +1148,9 @@ class Ramp64:
 
     @property
     def labels_used(self) -> int: ...
+
+    @property
+    def evicted(self) -> int: ...
 
 class OfflineRamp32:
     def __init__(self, params: dict[str, Any]) -> None: ...

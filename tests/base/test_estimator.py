@@ -91,7 +91,7 @@ def test_a_solver_that_stops_short_warns(data: Data) -> None:
 
     model = RampSVC().fit(*data)
     model._core = Capped()
-    with pytest.warns(ConvergenceWarning, match="RampSVC stopped before it reached tol=0.001"):
+    with pytest.warns(ConvergenceWarning, match="RampSVC stopped before it reached tol=0.01"):
         model._warn_if_capped()
 
 

@@ -112,7 +112,7 @@ def test_what_changes_no_result_takes_effect_at_once(change: Any) -> None:
 
 def test_setting_what_was_set_or_what_only_fit_uses_is_no_change() -> None:
     model = begun(LASVC, C=2.0)
-    model.set_params(C=2, epochs=3)
+    model.set_params(C=2, max_iter=3)
     model.learn_one(X[40], Y[40])
     model.note = "mine"
     model.learn_one(X[41], Y[41])

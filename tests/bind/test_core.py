@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from onlinesvm import _core
 
 LINEAR = {"name": "linear", "offset": 1.0}
-PARAMS = {"variant": "PA-I", "C": 0.5, "kernel": LINEAR}
+PARAMS = {"variant": "PA-I", "C": 0.5, "average": False, "kernel": LINEAR}
 
 
 def learner(bits: int = 64, **changes):

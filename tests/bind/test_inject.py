@@ -92,7 +92,7 @@ def verbs(core: Any, cls: Any) -> Iterator[tuple[str, Verb]]:
         "leave_one_out": lambda c: c.leave_one_out(),
         "finish": lambda c: c.finish(1e-4),
         "flush": lambda c: c.flush(),
-        "merge": lambda c: c.merge(c, 100),
+        "merge": lambda c: c.merge(c, 100, np.arange(max(2, c.outputs))),
     }
     yield from ((name, verb) for name, verb in offered.items() if hasattr(core, name))
     yield "score_dense", lambda c: c.score_dense(X)

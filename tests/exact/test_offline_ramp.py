@@ -19,6 +19,7 @@ from oracles import (
     signed_gram,
     streams,
 )
+from sklearn.exceptions import ConvergenceWarning
 
 from onlinesvm import OfflineRampSVC, RampSVC
 from onlinesvm.reference import Kernel, OfflineRamp
@@ -73,7 +74,8 @@ def test_any_data_without_a_ramp_is_the_zero_bias_svm(stream, C, kernel):
 
 def test_keeps_the_last_solution_when_a_class_would_vanish():
     X, y = np.array([[1.0]] * 9 + [[1.1]]), np.array([1.0] * 9 + [-1.0])
-    model = machine("linear", C=1.0).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="OfflineRampSVC"):
+        model = machine("linear", C=1.0).fit(X, y)
     hinge = machine("linear", C=1.0, s=-np.inf).fit(X, y)
     assert model.decision_function([[1.1]])[0] > 1.0, "the negative should lie below the ramp"
     np.testing.assert_allclose(model.decision_function(X), hinge.decision_function(X), atol=1e-7)

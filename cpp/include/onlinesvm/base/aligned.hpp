@@ -5,7 +5,33 @@
 #include <new>
 #include <vector>
 
+#if defined(__unix__) || defined(__APPLE__)
+#include <sys/mman.h>
+#endif
+
 namespace onlinesvm {
+
+// Memory on a line that goes back to the system when it goes, if it is large: a heap would keep what
+// an array leaves behind when it grows.
+inline void* take_lines(std::size_t bytes, std::size_t large) {
+#ifdef MAP_ANONYMOUS
+    if (bytes >= large) {
+        void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (p == MAP_FAILED) throw std::bad_alloc();
+        return p;
+    }
+#endif
+    return ::operator new(bytes, std::align_val_t(64));
+}
+inline void give_lines(void* p, std::size_t bytes, std::size_t large) {
+#ifdef MAP_ANONYMOUS
+    if (bytes >= large) {
+        munmap(p, bytes);
+        return;
+    }
+#endif
+    ::operator delete(p, std::align_val_t(64));
+}
 
 template <class T>
 struct LineAllocator {
@@ -13,11 +39,12 @@ struct LineAllocator {
     LineAllocator() = default;
     template <class U>
     LineAllocator(const LineAllocator<U>&) {}
-    T* allocate(std::size_t n) {
-        return static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t(64)));
-    }
-    void deallocate(T* p, std::size_t) { ::operator delete(p, std::align_val_t(64)); }
+    T* allocate(std::size_t n) { return static_cast<T*>(take_lines(n * sizeof(T), kLarge)); }
+    void deallocate(T* p, std::size_t n) { give_lines(p, n * sizeof(T), kLarge); }
     bool operator==(const LineAllocator&) const { return true; }
+
+  private:
+    static constexpr std::size_t kLarge = std::size_t(1) << 20;
 };
 
 template <class T>

@@ -14,9 +14,6 @@
 #include <utility>
 #include <vector>
 
-#if defined(__unix__) || defined(__APPLE__)
-#include <sys/mman.h>
-#endif
 #if __has_include(<sanitizer/asan_interface.h>)
 #include <sanitizer/asan_interface.h>
 #else
@@ -32,25 +29,10 @@ namespace onlinesvm {
 // Memory that goes back to the system when it goes: a heap would keep what lies between others.
 class Pages {
   public:
-    explicit Pages(std::size_t bytes) : bytes_(bytes) {
-#ifdef MAP_ANONYMOUS
-        if (mapped()) {
-            p_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-            if (p_ == MAP_FAILED) throw std::bad_alloc();
-            return;
-        }
-#endif
-        p_ = ::operator new(bytes, std::align_val_t(isa::kLine));
-    }
+    explicit Pages(std::size_t bytes) : p_(take_lines(bytes, kLarge)), bytes_(bytes) {}
     ~Pages() {
         ASAN_UNPOISON_MEMORY_REGION(p_, bytes_);
-#ifdef MAP_ANONYMOUS
-        if (mapped()) {
-            munmap(p_, bytes_);
-            return;
-        }
-#endif
-        ::operator delete(p_, std::align_val_t(isa::kLine));
+        give_lines(p_, bytes_, kLarge);
     }
     Pages(const Pages&) = delete;
     Pages& operator=(const Pages&) = delete;
@@ -58,7 +40,7 @@ class Pages {
     void* data() const { return p_; }
 
   private:
-    bool mapped() const { return bytes_ >= std::size_t(1) << 16; }  // small ones fit a heap well
+    static constexpr std::size_t kLarge = std::size_t(1) << 16;  // small ones fit a heap well
 
     void* p_;
     std::size_t bytes_;

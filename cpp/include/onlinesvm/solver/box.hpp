@@ -82,7 +82,7 @@ class Box final : public Follower {
     double imbalance() const { return 0; }  // no bias, no sum to keep
     std::array<Variable, 1> variables(Slot j) const { return {{{y_[j], lo_[j], hi_[j], s_[j]}}}; }
     bool free_bias() const { return false; }
-    double target() const { return 0; }  // of the sum of s
+    double target() const { return 0; }      // of the sum of s
     bool capped() const { return capped_; }  // when last solved, it fell short of the tolerance
     void give_up() { capped_ = true; }
 
