@@ -44,6 +44,9 @@ def test_rivers_checks(model: Any, check: Any) -> None:
         # A step leaves two equal gradients, and rounding says whose turn is next: with a kernel as
         # narrow as this, either way leads to the same predictions.
         model = clone(model).set_params(gamma=1.0)
+    if isinstance(model, onlinesvm.RampSVC):
+        # Sums in another order end elsewhere within tol, which decides near ties.
+        model = clone(model).set_params(tol=1e-4)
     check(to_river(model))
 
 

@@ -32,8 +32,9 @@ def to_river(model: OnlineClassifier | OnlineRegressor) -> RiverClassifier | Riv
     >>> from onlinesvm import PassiveAggressiveClassifier
     >>> from onlinesvm.faces.river import to_river
     >>> model = to_river(PassiveAggressiveClassifier())
-    >>> model.learn_one({"meeting": 1.0}, "ham")
-    >>> model.learn_one({"free": 1.0, "money": 2.0}, "spam")
+    >>> for _ in range(3):
+    ...     model.learn_one({"meeting": 1.0}, "ham")
+    ...     model.learn_one({"free": 1.0, "money": 2.0}, "spam")
     >>> model.predict_one({"money": 1.0})
     'spam'
     """
