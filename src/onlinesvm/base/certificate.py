@@ -201,7 +201,7 @@ def _sha256(head: str, *arrays: NDArray[Any]) -> str:
 
 _UNIT = {"float32": 2.0**-24, "float64": 2.0**-53}
 _TINY = {"float32": 2.0**-126, "float64": 2.0**-1022}  # below, a kernel value may vanish
-_EXP = 8  # the core's exp is right within so many units; tests/base/test_kernels.py holds it there
+_EXP = 8  # units within which the core's exp is taken to be right; no test is so close yet
 _UP = 1 + 1e-9  # what rounding can do to the few sums of positive numbers below
 
 
