@@ -135,5 +135,5 @@ class OfflineRampSVC(BatchClassifier):
         super()._fit(batch)
         self._core.solve()
         self._warn_if_capped()
-        if self.gain_tol == 0:  # else steps that gain little are left, whatever tol says
+        if self.stopping == "kkt":  # the paper leaves steps that gain little, whatever tol says
             self._check_tol()

@@ -191,7 +191,7 @@ class RampSVC(OnlineClassifier):
         }
 
     def _check_tol(self, changes: float = math.inf, tol: float | None = None) -> None:
-        if self.gain_tol == 0:  # else steps that gain little are left, whatever tol says
+        if self.stopping == "kkt":  # the paper leaves steps that gain little, whatever tol says
             super()._check_tol(changes, tol)
 
 
