@@ -19,12 +19,15 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <thread>
 #include <utility>
 
 #include "arrays.hpp"
+#include "borrowed.hpp"
 #include "fair_mutex.hpp"
+#include "ledger.hpp"
 #include "named.hpp"
 #include "onlinesvm/base/path.hpp"
 #include "onlinesvm/base/support.hpp"
@@ -46,6 +49,12 @@ class Shared {
 
     explicit Shared(const Dict& dict)
         : params(params_of<Params>(dict)), algo(std::make_unique<Algo>(params)) {}
+
+    ~Shared() {
+        if (mutex.torn()) static_cast<void>(algo.release());  // half of it may be freed already
+    }
+    Shared(const Shared&) = delete;
+    Shared& operator=(const Shared&) = delete;
 
     // ---- learning ----
 
@@ -76,10 +85,45 @@ class Shared {
         with_sparse_row(values, indices, width, [&](Row<T> row) { learn(row, y, w, id); });
     }
 
-    void learn_one_dict(const Features& x, Vocabulary& vocabulary, double y, double w,
+    void learn_one_dict(const Features& x, const Vocabulary& vocabulary, double y, double w,
                         std::int64_t id) {
-        const Row<T> row = named().read(x, vocabulary, Unknown::add);
+        Borrowed<NamedRow<T>> named;
+        Names fresh;
+        const Row<T> row = named->read(x, vocabulary, &fresh);
+        Taught taught(vocabulary, fresh);
         learn(row, y, w, id);
+        taught.keep();
+    }
+
+    // The short way, for one more example: it gets the next number. False, and nothing has happened:
+    // x must go the long way, which converts it or says what is wrong.
+    bool learn_next(nb::handle row, double y, double w, Ledger& ledger) {
+        Values1 x;
+        if (!nb::try_cast(row, x) || !is_real(x)) return false;
+        return typed(x, [&]<class S>(const S* values) {
+            Borrowed<std::vector<T>> buffer;
+            const std::size_t n = x.shape(0);
+            const T* stored = as(values, n, *buffer);
+            if (!all_finite(stored, n)) return false;
+            const Ledger::Turn turn(ledger);
+            if (ledger.full()) return false;
+            learn(Row<T>{stored, nullptr, n, n}, y, w, std::int64_t(ledger.next));
+            ++ledger.next;
+            return true;
+        });
+    }
+    bool learn_next_dict(const Features& x, const Vocabulary& vocabulary, double y, double w,
+                         Ledger& ledger) {
+        const Ledger::Turn turn(ledger);
+        Borrowed<NamedRow<T>> named;
+        Names fresh;
+        const std::optional<Row<T>> row = try_read(*named, x, vocabulary, fresh);
+        if (!row || ledger.full()) return false;
+        Taught taught(vocabulary, fresh);
+        learn(*row, y, w, std::int64_t(ledger.next));
+        taught.keep();
+        ++ledger.next;
+        return true;
     }
 
     // ---- scoring ----
@@ -108,7 +152,8 @@ class Shared {
     }
 
     Scores score_one_dict(const Features& x, const Vocabulary& vocabulary) const {
-        return score(named().read(x, vocabulary, Unknown::ignore));
+        Borrowed<NamedRow<T>> named;
+        return score(named->read(x, vocabulary));
     }
 
     // ---- the rest ----
@@ -327,7 +372,7 @@ class Shared {
     void settle(Row<T> x) {
         demand_fit(x);
         width = std::max(width, x.width);
-        if constexpr (requires { algo->use_threads(1); }) algo->use_threads(threads);
+        if constexpr (requires { algo->use_threads(1); }) algo->use_threads(hands());
     }
 
     void learn(Row<T> x, double y, double w, std::int64_t id) {
@@ -391,9 +436,10 @@ class Shared {
             const std::shared_lock lock(mutex);
             outputs = algo->outputs();
             out.resize(n * outputs);
-            share_out(threads, n, score_block, [&](std::size_t first, std::size_t last) {
+            share_out(hands(), n, score_block, [&](std::size_t first, std::size_t last) {
                 score_part(rows, first, last, out.data() + first * outputs);
             });
+            demand_scores(out.data(), out.size());
         }
         return to_numpy(std::move(out), {n, outputs});
     }
@@ -411,7 +457,8 @@ class Shared {
     }
 
     Scores score(Row<T> row) const {
-        static thread_local std::vector<double> out;
+        Borrowed<std::vector<double>> borrowed;
+        std::vector<double>& out = *borrowed;
         {
             const Signals signals;
             const auto lock = reading();
@@ -419,6 +466,7 @@ class Shared {
             out.resize(algo->outputs());
             algo->score(row, out.data());
         }
+        demand_scores(out.data(), out.size());
         nb::object scores = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(out.size())));
         for (std::size_t i = 0; i < out.size(); ++i)
             PyTuple_SET_ITEM(scores.ptr(), static_cast<Py_ssize_t>(i), PyFloat_FromDouble(out[i]));
@@ -428,8 +476,9 @@ class Shared {
     template <class Use>
     static auto with_row(const Values1& x, Use&& use) {
         return typed(x, [&]<class S>(const S* values) {
+            Borrowed<std::vector<T>> buffer;
             const std::size_t n = x.shape(0);
-            return use(Row<T>{finite(as(values, n, buffer()), n), nullptr, n, n});
+            return use(Row<T>{finite(as(values, n, *buffer), n), nullptr, n, n});
         });
     }
 
@@ -437,23 +486,34 @@ class Shared {
     static auto with_sparse_row(const Values1& x, const Vector<std::int32_t>& indices,
                                 std::size_t width, Use&& use) {
         return typed(x, [&]<class S>(const S* values) {
+            Borrowed<std::vector<T>> buffer;
             const std::size_t n = x.shape(0);
             same_length("indices", indices.shape(0), n);
             demand_ascending(view(indices), width);
-            const T* stored = finite(as(values, n, buffer()), n);
+            const T* stored = finite(as(values, n, *buffer), n);
             return use(Row<T>{stored, not_null(indices.data()), n, width});
         });
     }
 
-    // Working memory of the calls for one row: one per thread, so that readers need no lock for it.
-    static std::vector<T>& buffer() {
-        static thread_local std::vector<T> values;
-        return values;
+    static bool is_real(const Values1& x) {
+        return x.dtype() == nb::dtype<double>() || x.dtype() == nb::dtype<float>();
     }
-    static NamedRow<T>& named() {
-        static thread_local NamedRow<T> row;
-        return row;
+    static std::optional<Row<T>> try_read(NamedRow<T>& named, const Features& x,
+                                          const Vocabulary& vocabulary, Names& fresh) {
+        const Callback reading;
+        try {
+            return named.read(x, vocabulary, &fresh);
+        } catch (const std::invalid_argument&) {
+            return std::nullopt;
+        }
     }
+    static void demand_scores(const double* scores, std::size_t n) {
+        if (!all_finite(scores, n))
+            throw std::invalid_argument("X: a score is too large for a number; scale the features");
+    }
+
+    // A kernel in Python runs under the GIL: more threads would only queue for it.
+    std::size_t hands() const { return user_kernel() ? 1 : threads.load(); }
 };
 
 template <class T>
@@ -558,6 +618,9 @@ void bind_as(nb::module_& m, const std::string& name) {
         .def("learn_one_sparse", &Model::learn_one_sparse, "values"_a, "indices"_a, "width"_a,
              "y"_a, "w"_a, "id"_a)
         .def("learn_one_dict", &Model::learn_one_dict, "x"_a, "vocabulary"_a, "y"_a, "w"_a, "id"_a)
+        .def("learn_next", &Model::learn_next, "x"_a, "y"_a, "w"_a, "ledger"_a)
+        .def("learn_next_dict", &Model::learn_next_dict, "x"_a, "vocabulary"_a, "y"_a, "w"_a,
+             "ledger"_a)
         .def("score_dense", &Model::score_dense, "X"_a)
         .def("score_sparse", &Model::score_sparse, "data"_a, "indices"_a, "indptr"_a, "width"_a)
         .def("score_one", &Model::score_one, "x"_a)

@@ -1,5 +1,10 @@
 // The compiled module onlinesvm._core: the families, and windows into the engine.
+#if __has_include(<pthread.h>)
+#include <pthread.h>
+#endif
+
 #include "families.hpp"
+#include "ledger.hpp"
 #include "onlinesvm/base/isa.hpp"
 #include "probes.hpp"
 #include "signals.hpp"
@@ -23,8 +28,15 @@ NB_MODULE(_core, m) {
         },
         nb::arg("array"), "Whether no value is NaN or infinite.");
     bind::bind_probes(m);
+    bind::bind_ledger(m);
     const nb::object main_thread = nb::module_::import_("threading").attr("main_thread")();
     bind::Signals::main_thread_is(nb::cast<unsigned long>(main_thread.attr("ident")));
+#if __has_include(<pthread.h>)
+    pthread_atfork(bind::Locks::before_fork, bind::Locks::in_parent, [] {
+        bind::Locks::in_child();
+        bind::Signals::main_thread_is(PyThread_get_thread_ident());
+    });
+#endif
     m.def("interrupt_after", &bind::Signals::interrupt_after, nb::arg("polls"),
           "Lets Ctrl-C come at that poll of the calls to come, 0: never; says how many were left.");
     m.attr("isa") = isa::name();

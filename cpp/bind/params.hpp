@@ -11,6 +11,7 @@
 
 #include "arrays.hpp"
 #include "onlinesvm/base/kernel.hpp"
+#include "signals.hpp"
 
 namespace onlinesvm::bind {
 
@@ -58,6 +59,7 @@ class UserKernel {
     void operator()(const double* x, const double* rows, std::size_t n, std::size_t d,
                     double* out) const {
         nb::gil_scoped_acquire gil;
+        const Callback kernel;
         if (!held->is_valid()) throw std::runtime_error("kernel: the callable is gone");
         const nb::object result =
             (*held)(to_numpy(std::vector<double>(x, x + d)),

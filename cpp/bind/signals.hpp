@@ -13,6 +13,13 @@ namespace onlinesvm::bind {
 
 namespace nb = nanobind;
 
+// The user's Python code, running inside a call of ours.
+struct Callback {
+    static inline constinit thread_local int depth = 0;
+    Callback() { ++depth; }
+    ~Callback() { --depth; }
+};
+
 class Signals {
   public:
     // While it lives, a computation of this thread hears signals. Only the main thread gets any, so
@@ -33,6 +40,7 @@ class Signals {
     static void ask(void*) {
         if (until_ctrl_c > 0 && --until_ctrl_c == 0) std::raise(SIGINT);
         const nb::gil_scoped_acquire gil;
+        const Callback handler;
         if (PyErr_CheckSignals() != 0) throw nb::python_error();
     }
 

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..base import InRandomOrder, OnlineClassifier, WeightsOrExamples
 from ..base.estimator import Batch
+from ..base.turns import turns_of
 from ..kernels import KernelFunction
 from ..params import count, number
 
@@ -212,11 +213,12 @@ class StreamSVC(InRandomOrder, WeightsOrExamples, OnlineClassifier):
         self._ready()
         self._demand_alike(other)
         numbers = [other._labels.codes[name] for name in self._labels.codes]
-        self._core.merge(other._core, self._next_id, np.array(numbers, dtype=np.int64))
-        self._next_id += other._next_id
-        self._id_gap += other._id_gap
-        self._held = None  # the other's first examples are not here to be learned again
-        self._open_short_way()
+        with turns_of(self, other):
+            self._core.merge(other._core, self._next_id, np.array(numbers, dtype=np.int64))
+            self._next_id += other._next_id
+            self._id_gap += other._id_gap
+            self._held = None  # the other's first examples are not here to be learned again
+            self._open_short_way()
         return self
 
     def _demand_alike(self, other: Any) -> None:

@@ -31,9 +31,10 @@ from .certificate import Certificate, Evidence, issue
 from .labels import NO_LABELS, Labels
 from .persistence import ASK_ALL, Persistent, revive
 from .progress import LiveBar, Progress, Silence
-from .reading import MAX_ID, Columns, Reader, one_row
+from .reading import Columns, Reader, one_row
 from .rows import Rows, SparseRows
 from .settling import FAR, WARM_UP, Held, Spread, runs
+from .turns import TakesTurns
 from .vocabulary import Vocabulary
 
 # A slab is what is learned between two chances to report or to let a signal in. It is short
@@ -87,7 +88,7 @@ EXACT = (
 )
 
 
-class OnlineEstimator(Persistent, Reader, BaseEstimator):
+class OnlineEstimator(TakesTurns, Persistent, Reader, BaseEstimator):
     """Learns from a stream: ``partial_fit`` and ``learn_one`` give the same bits for any cut.
 
     A face states ``_stem`` (``"Ramp"`` for ``_core.Ramp32`` and ``_core.Ramp64``) and
@@ -114,8 +115,6 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
     _sparsely: bool = False  # how the examples are kept: as the first one came
     _vocabulary: Vocabulary | None = None
     _names: Mapping[Any, None] = {}  # those of the columns, in order; none for a vocabulary
-    _next_id: int = 0
-    _id_gap: int = 0  # numbers passed over because callers brought ids of their own
     _held: Held | None = None  # the first examples of a stream that settles gamma
     _spread: Spread | None = None  # of the rows so far, where gamma hangs on it
     _far: bool = False  # they turned out to be far from what settled it, and it was said
@@ -138,6 +137,7 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
         """
         facts = dict(self.__dict__)
         names = 0 if self._vocabulary is None else len(self._vocabulary)
+        numbers = self._next_id, self._id_gap
         state = facts["_core"].state() if core_too else {}
         risky = core_too and self._core_settings.get("kernel", {}).get("name") == "function"
         if risky:  # what failed once may fail again: the way back must not call it
@@ -147,6 +147,7 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
         except Exception:
             self.__dict__.clear()
             self.__dict__.update(facts)
+            self._next_id, self._id_gap = numbers
             if self._vocabulary is not None:
                 self._vocabulary.shorten(names)
             if core_too and not risky:
@@ -241,35 +242,22 @@ class OnlineEstimator(Persistent, Reader, BaseEstimator):
 
     def _learn_at_once(self, x: Any, target: float) -> bool:
         """Hand one example of weight 1 to the core as it is; False: it has to be read first."""
-        # The next id is taken before the core learns, so that Ctrl-C cannot give it out twice.
-        # It goes into the dict directly: setting attributes is watched, which takes time.
-        state = self.__dict__
-        this = state["_next_id"]
-        try:
-            if type(x) is np.ndarray and len(x) == self._short_width:
-                state["_next_id"] = this + 1
-                self._core.learn_one(x, target, 1.0, this)
-                return True
-            if type(x) is not dict:
-                return False
-            if self._vocabulary is None:
-                return x.keys() <= self._names.keys() and self._learn_at_once(
-                    self._row_of(x), target
-                )
-            columns = self._vocabulary.columns
-            state["_next_id"] = this + 1
-            self._core.learn_one_dict(x, columns, target, 1.0, this)
-            state["n_features_in_"] = len(columns)
-            return True
-        except Exception as error:
-            state["_next_id"] = this
-            if self._vocabulary is not None:
-                self._vocabulary.shorten(state["n_features_in_"])
-            if isinstance(error, TypeError | ValueError) and (
-                this > MAX_ID or not self._is_tidy(x)
-            ):
-                return False  # what is wrong with the example is said when it is read
-            raise
+        if type(x) is np.ndarray:
+            fits = x.ndim == 1 and len(x) == self._short_width
+            return bool(fits and self._core.learn_next(x, target, 1.0, self._ledger))
+        if type(x) is not dict:
+            return False
+        if self._vocabulary is None:
+            try:
+                row = self._row_of(x) if x.keys() <= self._names.keys() else None
+            except (TypeError, ValueError):  # what is wrong with it is said when it is read
+                row = None
+            return row is not None and self._learn_at_once(row, target)
+        columns = self._vocabulary.columns
+        with self._ledger:
+            learned = bool(self._core.learn_next_dict(x, columns, target, 1.0, self._ledger))
+            self.__dict__["n_features_in_"] = len(columns)
+        return learned
 
     def _learn_part(self, batch: Batch, start: int, stop: int, progress: Progress) -> None:
         part = slice(start, stop)

@@ -9,6 +9,7 @@ core takes its arrays only if their names, types and lengths belong together.
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import os
@@ -40,6 +41,7 @@ class Persistent:
     """Saving, pickling and copying of an estimator whose memory is its core and a few facts."""
 
     _core: Any
+    _ledger: Any
     _core_name: str
     _core_settings: dict[str, Any]
 
@@ -67,11 +69,12 @@ class Persistent:
                 f"{kind.__name__} is a class of your own, which load could not find; "
                 "pickle the model instead"
             )
-        facts = {"params": self.get_params(deep=False)}  # type: ignore[attr-defined]
-        arrays: dict[str, NDArray[Any]] = {}
-        if "_core" in self.__dict__:
-            facts |= {"core": self._core_name, "settings": self._core_settings} | self._facts()
-            arrays = {_STATE + name: array for name, array in self._core.state().items()}
+        with self._ledger:
+            facts = {"params": self.get_params(deep=False)}  # type: ignore[attr-defined]
+            arrays: dict[str, NDArray[Any]] = {}
+            if "_core" in self.__dict__:
+                facts |= {"core": self._core_name, "settings": self._core_settings} | self._facts()
+                arrays = {_STATE + name: array for name, array in self._core.state().items()}
         text = json.dumps({k: _plain_fact(k, v) for k, v in facts.items()}, allow_nan=False)
         arrays[_FACTS] = np.frombuffer(text.encode(), dtype=np.uint8)
         with replacing(path) as file:
@@ -93,16 +96,21 @@ class Persistent:
         raise NotImplementedError
 
     def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = dict(super().__getstate__())  # type: ignore[call-overload]
-        core = state.pop("_core", None)
-        state.pop("_core_learn_one", None)
-        if core is not None:
-            state["_core_state"] = core.state()
+        with self._ledger:
+            state: dict[str, Any] = dict(super().__getstate__())  # type: ignore[call-overload]
+            state["_numbers"] = self._ledger.next, self._ledger.gap
+            for name in ("_ledger", "_core"):
+                state.pop(name, None)
+            if "_core" in self.__dict__:
+                state["_core_state"] = self._core.state()
+            if state.get("_vocabulary") is not None:  # it goes on growing
+                state["_vocabulary"] = copy.copy(state["_vocabulary"])
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)
         core_state = state.pop("_core_state", None)
+        self._ledger.next, self._ledger.gap = state.pop("_numbers", (0, 0))
         super().__setstate__(state)  # type: ignore[misc]
         if core_state is not None:
             self._install(revive(self._core_name, self._core_settings, core_state))

@@ -35,7 +35,6 @@ class Reader:
 
     _core: Any
     _vocabulary: Vocabulary | None
-    _next_id: int
     _sparsely: bool
 
     def _read_rows(self, X: Any, *, fresh: bool, learning: bool = True) -> tuple[Rows, Columns]:
@@ -57,14 +56,6 @@ class Reader:
     def _limit(self) -> float:
         """The largest magnitude of a value that is kept."""
         return _FLOAT32_MAX if getattr(self, "dtype", None) == "float32" else np.inf
-
-    def _is_tidy(self, x: Any) -> bool:
-        """Whether an example needs no reading: the core takes it as it is."""
-        limit = min(self._limit(), _FLOAT64_MAX)
-        if isinstance(x, dict):
-            return all(isinstance(v, float | int) and abs(v) <= limit for v in x.values())
-        plain = x.ndim == 1 and x.flags.c_contiguous and x.dtype in (np.float32, np.float64)
-        return bool(plain and (np.abs(x) <= limit).all())
 
     def _check_kernel_takes(self, rows: Rows) -> None:
         kernel = getattr(self, "kernel", "linear")

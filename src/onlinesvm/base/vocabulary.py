@@ -23,6 +23,9 @@ class Vocabulary:
     def __len__(self) -> int:
         return len(self.columns)
 
+    def __copy__(self) -> Vocabulary:
+        return Vocabulary(self.columns)
+
     def names(self) -> list[Any]:
         return list(self.columns)
 

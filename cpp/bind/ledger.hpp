@@ -1,0 +1,72 @@
+// The numbers of a model's examples, and whose turn it is to change the model: one verb at a time,
+// from its first check to its last note, whichever thread it comes from.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <limits>
+
+#include "fair_mutex.hpp"
+#include "signals.hpp"
+
+namespace onlinesvm::bind {
+
+class Ledger {
+  public:
+    std::atomic<std::uint64_t> next{0};  // number of the next example
+    std::atomic<std::uint64_t> gap{0};   // numbers passed over: callers brought ids of their own
+
+    bool full() const { return next > std::uint64_t(std::numeric_limits<std::int64_t>::max()); }
+
+    // A verb may use others, but what it runs of the user's may not use the model.
+    void enter() {
+        mutex_.demand_whole();
+        const unsigned long me = PyThread_get_thread_ident();
+        if (owner_ == me) {
+            if (Callback::depth != callbacks_) FairMutex::complain_of_itself();
+            ++depth_;
+            return;
+        }
+        const Signals signals;
+        mutex_.lock();
+        owner_ = me;
+        callbacks_ = Callback::depth;
+        depth_ = 1;
+    }
+    void leave() {
+        if (--depth_ > 0) return;
+        owner_ = 0;
+        mutex_.unlock();
+    }
+
+    class Turn {
+      public:
+        explicit Turn(Ledger& ledger) : ledger_(ledger) { ledger_.enter(); }
+        ~Turn() { ledger_.leave(); }
+        Turn(const Turn&) = delete;
+        Turn& operator=(const Turn&) = delete;
+
+      private:
+        Ledger& ledger_;
+    };
+
+  private:
+    FairMutex mutex_;
+    std::atomic<unsigned long> owner_ = 0;
+    int depth_ = 0, callbacks_ = 0;
+};
+
+inline void bind_ledger(nb::module_& m) {
+    nb::class_<Ledger>(m, "Ledger", "The numbers of a model's examples, and a lock for its verbs.")
+        .def(nb::init<>())
+        .def("__enter__", &Ledger::enter)
+        .def("__exit__", [](Ledger& self, nb::args) { self.leave(); })
+        .def_prop_rw(
+            "next", [](const Ledger& self) { return self.next.load(); },
+            [](Ledger& self, std::uint64_t n) { self.next = n; })
+        .def_prop_rw(
+            "gap", [](const Ledger& self) { return self.gap.load(); },
+            [](Ledger& self, std::uint64_t n) { self.gap = n; });
+}
+
+}  // namespace onlinesvm::bind

@@ -1,0 +1,80 @@
+"""One verb at a time: whose turn it is to change a model, and the numbers of its examples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import wraps
+from typing import Any
+
+from onlinesvm import _core
+
+# The verbs that change a model. learn_one takes its turn in the core.
+VERBS = (
+    "fit",
+    "partial_fit",
+    "unlearn",
+    "finish",
+    "flush",
+    "leave_one_out",
+    "reweight",
+    "set_C",
+)
+
+
+class _OnDemand:
+    """A ledger for each model, made when it is first needed."""
+
+    def __get__(self, model: Any, owner: type | None = None) -> Any:
+        return self if model is None else model.__dict__.setdefault("_ledger", _core.Ledger())
+
+
+class TakesTurns:
+    """A model whose verbs queue, from whichever threads they come; see docs/threads.md."""
+
+    _ledger: Any = _OnDemand()
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        for name in VERBS:
+            verb = getattr(cls, name, None)
+            if verb is not None and not hasattr(verb, "takes_its_turn"):
+                setattr(cls, name, _one_at_a_time(verb))
+        super().__init_subclass__(**kwargs)
+
+    @property
+    def _next_id(self) -> int:
+        return int(self._ledger.next)
+
+    @_next_id.setter
+    def _next_id(self, number: int) -> None:
+        self._ledger.next = number
+
+    @property
+    def _id_gap(self) -> int:
+        """Numbers passed over because callers brought ids of their own."""
+        return int(self._ledger.gap)
+
+    @_id_gap.setter
+    def _id_gap(self, numbers: int) -> None:
+        self._ledger.gap = numbers
+
+
+def _one_at_a_time(verb: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(verb)
+    def in_turn(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with self._ledger:
+            if "_core" in self.__dict__:
+                _ = self._core.outputs  # complains where this thread is inside the core already
+            return verb(self, *args, **kwargs)
+
+    in_turn.takes_its_turn = True  # type: ignore[attr-defined]
+    return in_turn
+
+
+@contextmanager
+def turns_of(*models: TakesTurns) -> Iterator[None]:
+    """Nobody else changes any of these. One order for all, so that no two wait for each other."""
+    with ExitStack() as stack:
+        for model in sorted(models, key=id):
+            stack.enter_context(model._ledger)
+        yield
