@@ -50,6 +50,7 @@ class KernelModel {
 
     // The scores of the example about to be learned, of every `every`-th output.
     void read(Row<T> x, std::size_t every, double* out) {
+        store.demand_own_value(x);
         const Row<T> query = as_stored(x, scratch);
         const std::size_t i = std::exchange(turn_, kNobody);
         const T* row = i < coming ? complete(query, expected[i]) : fresh(query);
@@ -71,7 +72,10 @@ class KernelModel {
         }
     }
 
-    double norm2(Row<T> x) const { return store.self(x); }
+    double norm2(Row<T> x) const {
+        store.demand_own_value(x);
+        return store.self(x);
+    }
 
     // Of an example that is stored already, as in a later pass, there is more.
     void add(Row<T> x, std::int64_t id, std::span<const Change> changes) {

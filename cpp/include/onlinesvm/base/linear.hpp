@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -63,7 +64,14 @@ class LinearModel {
             *out++ = bias[r] + product(x, n, w.data() + r * stride);
     }
 
-    double norm2(Row<T> x) const { return squared_norm(x.values, x.size) + offset; }
+    double norm2(Row<T> x) const {
+        const double own = squared_norm(x.values, x.size) + offset;
+        if (!std::isfinite(own))
+            throw std::invalid_argument(
+                "X: a row's kernel value with itself is too large for a number; scale the "
+                "features");
+        return own;
+    }
 
     // For an example that was read before.
     void add(Row<T> x, std::int64_t, std::span<const Change> changes) {

@@ -134,6 +134,7 @@ class Rows {
 
     // The kernel row of an example about to be learned, valid over the active slots.
     KernelRow<T> arriving(Row<T> x) {
+        store_.demand_own_value(x);
         const std::size_t i = std::exchange(turn_, kNobody);
         if (i >= expected_.size()) return row_of(x);
         KernelRow<T> row = std::exchange(expected_[i], {});
@@ -152,6 +153,7 @@ class Rows {
         if (slot_of_.contains(id))
             throw std::invalid_argument("ids: " + std::to_string(id) +
                                         " is held already; ids must be new");
+        store_.demand_own_value(x);
         const double k = store_.self(x);
         const Slot j = size();
         store_.push(x);

@@ -22,6 +22,7 @@ void score(const Store<T>& store, std::size_t n, std::span<const double* const> 
     const std::size_t outputs = coefficients.size();
     std::fill(out, out + xs.size() * outputs, 0.0);
     if (n == 0) return;
+    for (const Row<T>& x : xs) store.demand_own_value(x);
     const std::vector<T> norms = store.norms(xs);
     std::vector<std::size_t> order(xs.size());
     std::iota(order.begin(), order.end(), 0);

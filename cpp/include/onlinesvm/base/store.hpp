@@ -9,7 +9,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <new>
 #include <numeric>
 #include <optional>
@@ -32,6 +34,17 @@ template <class T>
 isa::Shape<T> shape_for(const Kernel& k) {
     return {static_cast<isa::Form>(k.shape), static_cast<int>(k.degree), static_cast<T>(k.gamma),
             static_cast<T>(k.coef0), static_cast<T>(k.offset)};
+}
+
+// |x|^2 in eight partial sums.
+template <class T>
+T length2(Row<T> x) {
+    T sum[8] = {};
+    std::size_t i = 0;
+    for (; i + 8 <= x.size; i += 8)
+        for (std::size_t j = 0; j < 8; ++j) sum[j] += x.values[i + j] * x.values[i + j];
+    for (; i < x.size; ++i) sum[0] += x.values[i] * x.values[i];
+    return ((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]));
 }
 
 template <class T>
@@ -120,7 +133,12 @@ class DenseStore {
         for (std::size_t q = 0; q < queries.size(); ++q) {
             std::copy_n(queries[q], width_, query.begin());
             kernel.function(query.data(), rows.data(), n, width_, values.data());
-            for (std::size_t i = 0; i < n; ++i) out[q][first + i] = T(values[i] + kernel.offset);
+            for (std::size_t i = 0; i < n; ++i) {
+                out[q][first + i] = T(values[i] + kernel.offset);
+                if (!std::isfinite(out[q][first + i]))
+                    throw std::invalid_argument(
+                        "kernel: a value of the callable is too large for dtype; scale it down");
+            }
         }
     }
 
@@ -412,6 +430,18 @@ class Store {
         std::vector<const T*> queries(xs.size());
         for (std::size_t q = 0; q < xs.size(); ++q) queries[q] = xs[q].values;
         std::get<DenseStore<T>>(examples_).rows(kernel_, queries, first, last, out, query_norms);
+    }
+
+    // With an example whose own kernel value is no number, no other value would be one either:
+    // |k(x, z)|^2 <= k(x, x) k(z, z).
+    void demand_own_value(Row<T> x) const {
+        constexpr T most = std::numeric_limits<T>::max() / 4;  // room for |x - z|^2
+        T own = length2(x);
+        if (kernel_.shape == Shape::poly && own <= most)
+            own = std::pow(T(kernel_.gamma) * own + T(kernel_.coef0), T(kernel_.degree));
+        if (kernel_.shape != Shape::function && !(own <= most))
+            throw std::invalid_argument(
+                "X: a row's kernel value with itself is too large for dtype; scale the features");
     }
 
     // k(x, x), with the bits that row() gives for equal examples.

@@ -69,6 +69,7 @@ class Lasvm : public PairModel<T> {
             for (auto& m : machines_) moved |= m->settle(tol);
             if (!prune() && !moved) return;
             for (auto& m : machines_) m->refresh();
+            if (this->capped()) return;
         }
     }
 

@@ -16,6 +16,7 @@
 
 #include "onlinesvm/base/aligned.hpp"
 #include "onlinesvm/base/rows.hpp"
+#include "onlinesvm/solver/cholesky.hpp"
 
 namespace onlinesvm {
 
@@ -52,6 +53,8 @@ class HullPoint {
         dot_[k] += amount * ridge;
     }
     void leave(Slot k) { a_[k] = 0; }
+    // Another weight for phi_k; the products have to be computed afresh.
+    void weigh(Slot k, double a) { a_[k] = a / scale_; }
     void clear() {
         std::fill(a_.begin(), a_.end(), 0.0);
         std::fill(dot_.begin(), dot_.end(), 0.0);
@@ -215,19 +218,26 @@ class Hulls final : public Follower {
         const double l = lambda(view(k));
         if (l != 0) approach(k, l);
     }
-    // Pairs of one class exchange weight until nobody is off its margin by more than tol.
+    // Pairs of one class exchange weight until nobody is off its margin by more than tol. Where they
+    // crawl, because the slacks are short, leaps bring them forward.
     bool settle(double tol) {
-        bool moved = false;
         if (!complete()) return false;
-        for (std::int64_t left = kSteps * std::int64_t(y_.size() + 100);; --left) {
+        bool moved = false;
+        const auto size = std::int64_t(y_.size());
+        const std::int64_t patience = kPatience * (size + 20), pace = 1 + size;
+        capped_ = false;
+        for (std::int64_t taken = 1; taken <= patience + kLeaps * pace; ++taken) {
             poll(4 * y_.size());
             const auto [p, n] = ends();
             const Ends& worse = p.high - p.low > n.high - n.low ? p : n;
             if (2 * (worse.high - worse.low) <= tol * n2() + noise() || touching()) return moved;
-            if (left == 0) capped_ = true;
-            if (left == 0 || !exchange(worse.from, worse.to)) return moved;
+            if (!exchange(worse.from, worse.to)) return moved;
             moved = true;
+            if (taken >= patience && taken % pace == 0)
+                while (!leap()) continue;
         }
+        capped_ = true;
+        return moved;
     }
     // Takes a member out of its hull, which shrinks to what the others span.
     void clear(Slot k) {
@@ -306,7 +316,8 @@ class Hulls final : public Follower {
     static constexpr double kNothing = 1e-100;
     static constexpr double kAll = 1 - 1e-6;
     static constexpr std::int64_t kTidy = 1000;     // steps between two cleanings
-    static constexpr std::int64_t kSteps = 10'000;  // per member before giving up
+    static constexpr std::int64_t kPatience = 100;  // steps per member before a leap
+    static constexpr std::int64_t kLeaps = 100;     // before giving up
 
     HullPoint<T>& hull(double y) { return y > 0 ? positive_ : negative_; }
     const HullPoint<T>& hull(double y) const { return y > 0 ? positive_ : negative_; }
@@ -361,6 +372,48 @@ class Hulls final : public Follower {
         if (t == all || X.a(from) <= 0) leave(from);
         if (++steps_ % kTidy == 0) tidy();
         return true;
+    }
+
+    // To the nearest points of the hulls of the support vectors. False: on the way one had nothing
+    // left, and leaves. With G_ij = y_i y_j phi_i.phi_j they are G a = l_P e_P + l_N e_N.
+    bool leap() {
+        const std::vector<Slot> members = support_;
+        Cholesky G;
+        G.factor(members.size(), [&](std::size_t a, std::size_t b) {
+            const Slot i = members[a], j = members[b];
+            return a == b ? self(i) : y_[i] * y_[j] * double(rows_.row(i, y_.size())[j]);
+        });
+        std::vector<double> to = combined(G, members);
+        double step = to.empty() ? 0 : 1;  // how much of the way everybody's weight lasts
+        for (std::size_t m = 0; m < to.size(); ++m)
+            if (const double here = hull(y_[members[m]]).a(members[m]); to[m] <= 0)
+                step = std::min(step, here / (here - to[m]));
+        if (step == 0) return true;  // rounding has eaten the problem; pair steps go on
+        for (std::size_t m = 0; m < to.size(); ++m) {
+            HullPoint<T>& X = hull(y_[members[m]]);
+            const double here = X.a(members[m]), there = here + step * (to[m] - here);
+            const bool ends = to[m] <= 0 && here / (here - to[m]) <= step;
+            X.weigh(members[m], ends ? 0 : there);
+            if (ends) leave(members[m]);
+        }
+        refresh();
+        return step == 1;
+    }
+    // The solution of G a = l_P e_P + l_N e_N whose classes sum to 1 each; nothing where there is none.
+    std::vector<double> combined(const Cholesky& G, const std::vector<Slot>& members) const {
+        std::vector<double> p, n;
+        for (Slot j : members) p.push_back(y_[j] > 0), n.push_back(y_[j] < 0);
+        G.solve(p), G.solve(n);
+        double pp = 0, np = 0, nn = 0;
+        for (std::size_t m = 0; m < members.size(); ++m) {
+            (y_[members[m]] > 0 ? pp : np) += p[m];
+            if (y_[members[m]] < 0) nn += n[m];
+        }
+        const double det = pp * nn - np * np;
+        if (!(det > 0)) return {};
+        for (std::size_t m = 0; m < members.size(); ++m)
+            p[m] = (p[m] * (nn - np) + n[m] * (pp - np)) / det;
+        return p;
     }
 
     // y (X_P - X_N).phi: how far a member is on its own side.
