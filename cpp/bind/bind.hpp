@@ -27,13 +27,13 @@
 #include "arrays.hpp"
 #include "borrowed.hpp"
 #include "fair_mutex.hpp"
-#include "ledger.hpp"
 #include "named.hpp"
 #include "onlinesvm/base/path.hpp"
 #include "onlinesvm/base/support.hpp"
 #include "onlinesvm/base/threads.hpp"
 #include "onlinesvm/base/undo.hpp"
 #include "params.hpp"
+#include "register.hpp"
 #include "signals.hpp"
 #include "state.hpp"
 
@@ -97,7 +97,7 @@ class Shared {
 
     // The short way, for one more example: it gets the next number. False, and nothing has happened:
     // x must go the long way, which converts it or says what is wrong.
-    bool learn_next(nb::handle row, double y, double w, Ledger& ledger) {
+    bool learn_next(nb::handle row, double y, double w, Register& numbers) {
         Values1 x;
         if (!nb::try_cast(row, x) || !is_real(x)) return false;
         return typed(x, [&]<class S>(const S* values) {
@@ -105,24 +105,24 @@ class Shared {
             const std::size_t n = x.shape(0);
             const T* stored = as(values, n, *buffer);
             if (!all_finite(stored, n)) return false;
-            const Ledger::Turn turn(ledger);
-            if (ledger.full()) return false;
-            learn(Row<T>{stored, nullptr, n, n}, y, w, std::int64_t(ledger.next));
-            ++ledger.next;
+            const Register::Turn turn(numbers);
+            if (numbers.full()) return false;
+            learn(Row<T>{stored, nullptr, n, n}, y, w, std::int64_t(numbers.next));
+            ++numbers.next;
             return true;
         });
     }
     bool learn_next_dict(const Features& x, const Vocabulary& vocabulary, double y, double w,
-                         Ledger& ledger) {
-        const Ledger::Turn turn(ledger);
+                         Register& numbers) {
+        const Register::Turn turn(numbers);
         Borrowed<NamedRow<T>> named;
         Names fresh;
         const std::optional<Row<T>> row = try_read(*named, x, vocabulary, fresh);
-        if (!row || ledger.full()) return false;
+        if (!row || numbers.full()) return false;
         Taught taught(vocabulary, fresh);
-        learn(*row, y, w, std::int64_t(ledger.next));
+        learn(*row, y, w, std::int64_t(numbers.next));
         taught.keep();
-        ++ledger.next;
+        ++numbers.next;
         return true;
     }
 
@@ -618,9 +618,9 @@ void bind_as(nb::module_& m, const std::string& name) {
         .def("learn_one_sparse", &Model::learn_one_sparse, "values"_a, "indices"_a, "width"_a,
              "y"_a, "w"_a, "id"_a)
         .def("learn_one_dict", &Model::learn_one_dict, "x"_a, "vocabulary"_a, "y"_a, "w"_a, "id"_a)
-        .def("learn_next", &Model::learn_next, "x"_a, "y"_a, "w"_a, "ledger"_a)
+        .def("learn_next", &Model::learn_next, "x"_a, "y"_a, "w"_a, "numbers"_a)
         .def("learn_next_dict", &Model::learn_next_dict, "x"_a, "vocabulary"_a, "y"_a, "w"_a,
-             "ledger"_a)
+             "numbers"_a)
         .def("score_dense", &Model::score_dense, "X"_a)
         .def("score_sparse", &Model::score_sparse, "data"_a, "indices"_a, "indptr"_a, "width"_a)
         .def("score_one", &Model::score_one, "x"_a)

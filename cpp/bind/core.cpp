@@ -4,9 +4,9 @@
 #endif
 
 #include "families.hpp"
-#include "ledger.hpp"
 #include "onlinesvm/base/isa.hpp"
 #include "probes.hpp"
+#include "register.hpp"
 #include "signals.hpp"
 
 namespace nb = nanobind;
@@ -28,7 +28,7 @@ NB_MODULE(_core, m) {
         },
         nb::arg("array"), "Whether no value is NaN or infinite.");
     bind::bind_probes(m);
-    bind::bind_ledger(m);
+    bind::bind_register(m);
     const nb::object main_thread = nb::module_::import_("threading").attr("main_thread")();
     bind::Signals::main_thread_is(nb::cast<unsigned long>(main_thread.attr("ident")));
 #if __has_include(<pthread.h>)

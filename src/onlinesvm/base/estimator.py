@@ -31,7 +31,7 @@ from .certificate import Certificate, Evidence, issue
 from .labels import NO_LABELS, Labels
 from .persistence import ASK_ALL, Persistent, revive
 from .progress import LiveBar, Progress, Silence
-from .reading import Columns, Reader, one_row
+from .reading import MAX_ID, Columns, Reader, one_row
 from .rows import Rows, SparseRows
 from .settling import FAR, WARM_UP, Held, Spread, runs
 from .turns import TakesTurns
@@ -244,7 +244,7 @@ class OnlineEstimator(TakesTurns, Persistent, Reader, BaseEstimator):
         """Hand one example of weight 1 to the core as it is; False: it has to be read first."""
         if type(x) is np.ndarray:
             fits = x.ndim == 1 and len(x) == self._short_width
-            return bool(fits and self._core.learn_next(x, target, 1.0, self._ledger))
+            return bool(fits and self._core.learn_next(x, target, 1.0, self._register))
         if type(x) is not dict:
             return False
         if self._vocabulary is None:
@@ -254,8 +254,8 @@ class OnlineEstimator(TakesTurns, Persistent, Reader, BaseEstimator):
                 row = None
             return row is not None and self._learn_at_once(row, target)
         columns = self._vocabulary.columns
-        with self._ledger:
-            learned = bool(self._core.learn_next_dict(x, columns, target, 1.0, self._ledger))
+        with self._register:
+            learned = bool(self._core.learn_next_dict(x, columns, target, 1.0, self._register))
             self.__dict__["n_features_in_"] = len(columns)
         return learned
 

@@ -36,8 +36,8 @@ class InRandomOrder(OnlineEstimator):
             self._meet(batch, n - 1, told=True)  # fit knows all labels beforehand
             order = np.random.default_rng([self.random_state, number]).permutation(n)
             batch = _reordered(batch, order)
+        self._next_id = self._id_gap = 0  # every pass counts them again
         self._learn(batch)
-        self._next_id, self._id_gap = n, 0
 
 
 class PassByPass(InRandomOrder):

@@ -41,7 +41,7 @@ class Persistent:
     """Saving, pickling and copying of an estimator whose memory is its core and a few facts."""
 
     _core: Any
-    _ledger: Any
+    _register: Any
     _core_name: str
     _core_settings: dict[str, Any]
 
@@ -69,7 +69,7 @@ class Persistent:
                 f"{kind.__name__} is a class of your own, which load could not find; "
                 "pickle the model instead"
             )
-        with self._ledger:
+        with self._register:
             facts = {"params": self.get_params(deep=False)}  # type: ignore[attr-defined]
             arrays: dict[str, NDArray[Any]] = {}
             if "_core" in self.__dict__:
@@ -96,10 +96,10 @@ class Persistent:
         raise NotImplementedError
 
     def __getstate__(self) -> dict[str, Any]:
-        with self._ledger:
+        with self._register:
             state: dict[str, Any] = dict(super().__getstate__())  # type: ignore[call-overload]
-            state["_numbers"] = self._ledger.next, self._ledger.gap
-            for name in ("_ledger", "_core"):
+            state["_numbers"] = self._register.next, self._register.gap
+            for name in ("_register", "_core"):
                 state.pop(name, None)
             if "_core" in self.__dict__:
                 state["_core_state"] = self._core.state()
@@ -110,7 +110,7 @@ class Persistent:
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)
         core_state = state.pop("_core_state", None)
-        self._ledger.next, self._ledger.gap = state.pop("_numbers", (0, 0))
+        self._register.next, self._register.gap = state.pop("_numbers", (0, 0))
         super().__setstate__(state)  # type: ignore[misc]
         if core_state is not None:
             self._install(revive(self._core_name, self._core_settings, core_state))

@@ -23,16 +23,16 @@ VERBS = (
 
 
 class _OnDemand:
-    """A ledger for each model, made when it is first needed."""
+    """A register for each model, made when it is first needed."""
 
     def __get__(self, model: Any, owner: type | None = None) -> Any:
-        return self if model is None else model.__dict__.setdefault("_ledger", _core.Ledger())
+        return self if model is None else model.__dict__.setdefault("_register", _core.Register())
 
 
 class TakesTurns:
     """A model whose verbs queue, from whichever threads they come; see docs/threads.md."""
 
-    _ledger: Any = _OnDemand()
+    _register: Any = _OnDemand()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         for name in VERBS:
@@ -43,26 +43,26 @@ class TakesTurns:
 
     @property
     def _next_id(self) -> int:
-        return int(self._ledger.next)
+        return int(self._register.next)
 
     @_next_id.setter
     def _next_id(self, number: int) -> None:
-        self._ledger.next = number
+        self._register.next = int(number)
 
     @property
     def _id_gap(self) -> int:
         """Numbers passed over because callers brought ids of their own."""
-        return int(self._ledger.gap)
+        return int(self._register.gap)
 
     @_id_gap.setter
     def _id_gap(self, numbers: int) -> None:
-        self._ledger.gap = numbers
+        self._register.gap = int(numbers)
 
 
 def _one_at_a_time(verb: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(verb)
     def in_turn(self: Any, *args: Any, **kwargs: Any) -> Any:
-        with self._ledger:
+        with self._register:
             if "_core" in self.__dict__:
                 _ = self._core.outputs  # complains where this thread is inside the core already
             return verb(self, *args, **kwargs)
@@ -76,5 +76,5 @@ def turns_of(*models: TakesTurns) -> Iterator[None]:
     """Nobody else changes any of these. One order for all, so that no two wait for each other."""
     with ExitStack() as stack:
         for model in sorted(models, key=id):
-            stack.enter_context(model._ledger)
+            stack.enter_context(model._register)
         yield

@@ -155,7 +155,7 @@ class Huller : public OneVsRest<T, Hulls<T>> {
         idle_.push_back(k);  // rounding may have turned its step into none
     }
     void reprocess(Hulls<T>& m) {
-        for (std::int64_t i = 0; i < params_.reprocess && !m.support().empty(); ++i)
+        for (std::int64_t i = 0; i < params_.reprocess && m.complete() && !m.support().empty(); ++i)
             m.update(m.support()[random_.below(m.support().size())]);
     }
     // Drops who supports no machine any more, from the end: what moves into a gap stays.

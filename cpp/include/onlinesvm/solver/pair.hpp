@@ -155,6 +155,12 @@ class Pair final : public Follower {
         }
         return taken;
     }
+    // sum y s - s'Ks/2, by g = y - Ks.
+    double dual() const {
+        double total = 0;
+        for (Slot j = 0; j < s_.size(); ++j) total += 0.5 * s_[j] * (label(j) + g_[j]);
+        return total;
+    }
     // More steps than this do not end.
     std::int64_t limit() const { return kSteps * std::int64_t(s_.size() + 100); }
     // tau, or what rounding leaves of g at best.

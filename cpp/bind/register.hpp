@@ -11,7 +11,7 @@
 
 namespace onlinesvm::bind {
 
-class Ledger {
+class Register {
   public:
     std::atomic<std::uint64_t> next{0};  // number of the next example
     std::atomic<std::uint64_t> gap{0};   // numbers passed over: callers brought ids of their own
@@ -41,13 +41,13 @@ class Ledger {
 
     class Turn {
       public:
-        explicit Turn(Ledger& ledger) : ledger_(ledger) { ledger_.enter(); }
-        ~Turn() { ledger_.leave(); }
+        explicit Turn(Register& numbers) : register_(numbers) { register_.enter(); }
+        ~Turn() { register_.leave(); }
         Turn(const Turn&) = delete;
         Turn& operator=(const Turn&) = delete;
 
       private:
-        Ledger& ledger_;
+        Register& register_;
     };
 
   private:
@@ -56,17 +56,18 @@ class Ledger {
     int depth_ = 0, callbacks_ = 0;
 };
 
-inline void bind_ledger(nb::module_& m) {
-    nb::class_<Ledger>(m, "Ledger", "The numbers of a model's examples, and a lock for its verbs.")
+inline void bind_register(nb::module_& m) {
+    nb::class_<Register>(m, "Register",
+                         "The numbers of a model's examples, and a lock for its verbs.")
         .def(nb::init<>())
-        .def("__enter__", &Ledger::enter)
-        .def("__exit__", [](Ledger& self, nb::args) { self.leave(); })
+        .def("__enter__", &Register::enter)
+        .def("__exit__", [](Register& self, nb::args) { self.leave(); })
         .def_prop_rw(
-            "next", [](const Ledger& self) { return self.next.load(); },
-            [](Ledger& self, std::uint64_t n) { self.next = n; })
+            "next", [](const Register& self) { return self.next.load(); },
+            [](Register& self, std::uint64_t n) { self.next = n; })
         .def_prop_rw(
-            "gap", [](const Ledger& self) { return self.gap.load(); },
-            [](Ledger& self, std::uint64_t n) { self.gap = n; });
+            "gap", [](const Register& self) { return self.gap.load(); },
+            [](Register& self, std::uint64_t n) { self.gap = n; });
 }
 
 }  // namespace onlinesvm::bind
