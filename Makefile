@@ -3,8 +3,10 @@
 #
 #   make build       .venv, dependencies, the compiled core; Python files are live from src/
 #   make demo        watch three machines learn a noisy stream, with a picture at the end
-#   make test        Python tests and doctests, then the C++ tests under ASan + UBSan
+#   make test        Python tests and doctests, the C++ tests under ASan + UBSan, then the Python
+#                    module itself under ASan + UBSan and under TSan
 #   make inject      every allocation, kernel call and poll made to fail once: make test takes a slice
+#   make mutants     break the solvers on purpose and see a test go red for each: make mutants ARGS="--jobs 2"
 #   make lint        style, types, layers, symbols, stubs
 #   make format      put Python and C++ into the house style
 #   make stubs       write src/onlinesvm/_core.pyi from the compiled core
@@ -35,7 +37,7 @@ cpp     = $(wildcard cpp/*/*.[ch]pp cpp/*/*.inl cpp/include/onlinesvm/*/*.hpp)
 
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
-.PHONY: build demo test test-python test-cpp inject lint format stubs fuzz bench reproduce docs clean
+.PHONY: build demo test test-python test-cpp inject mutants lint format stubs fuzz bench reproduce docs clean
 
 # --- environment ---------------------------------------------------------------------------------
 
@@ -69,6 +71,14 @@ build/sanitize/build.ninja: .venv/.made
 	$(call configure,build/sanitize) -DONLINESVM_PYTHON=OFF -DONLINESVM_TESTS=ON \
 	    -DCMAKE_BUILD_TYPE=Debug
 
+# The Python module under the sanitizers of one kind.
+build/module-address/build.ninja: sanitizers := address,undefined
+build/module-thread/build.ninja: sanitizers := thread
+build/module-%/build.ninja: .venv/.made
+	@sh tools/doctor.sh $(PYTHON) sanitizers
+	$(call configure,build/module-$*) -DPython_EXECUTABLE=$(CURDIR)/$(python) \
+	    -DONLINESVM_SANITIZE=$(sanitizers) -DCMAKE_BUILD_TYPE=Debug
+
 build: .venv/.installed build/native/build.ninja
 	@$(cmake) --build build/native -j $(JOBS) -- --quiet
 
@@ -77,7 +87,7 @@ build: .venv/.installed build/native/build.ninja
 demo: build
 	$(bin)/onlinesvm demo $(ARGS)
 
-test: test-python test-cpp
+test: test-python test-cpp test-module-address test-module-thread
 	@echo "make test: all Python and C++ tests passed"
 
 test-python: build
@@ -91,6 +101,14 @@ inject: build build/sanitize/build.ninja
 	@$(cmake) --build build/sanitize -j $(JOBS) -- --quiet
 	@for program in build/sanitize/test_inject_*; do ONLINESVM_INJECT=1 $$program || exit 1; done
 	ONLINESVM_INJECT=1 $(python) -m pytest -q -n $(JOBS) tests/bind/test_inject.py
+
+# What hands memory to and fro, under ASan + UBSan; what threads share, under TSan.
+test-module-%: .venv/.installed build/module-%/build.ninja
+	@$(cmake) --build build/module-$* -j $(JOBS) -- --quiet
+	$(python) tools/sanitized.py $* $(ARGS)
+
+mutants: .venv/.installed
+	$(python) tools/mutants.py $(ARGS)
 
 lint: build
 	$(bin)/ruff check .

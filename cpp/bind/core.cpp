@@ -14,6 +14,9 @@ using namespace onlinesvm;
 
 NB_MODULE(_core, m) {
     m.doc() = "The compiled core of onlinesvm.";
+#ifdef NDEBUG
+    nb::set_leak_warnings(false);  // a forked child ends without the frames of its parent's threads
+#endif
 
     bind::bind_ball(m);
     bind::bind_exact(m);

@@ -1,0 +1,75 @@
+"""Run the tests that belong to a sanitizer, against the Python module that was built with it.
+
+    python tools/sanitized.py address | thread  [arguments for pytest]
+
+The module lies in build/module-address or build/module-thread; a package of links to the sources is
+put around it. The sanitizer's library has to be there before Python, hence GCC on Linux only.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LIBRARIES = {"address": "libasan.so", "thread": "libtsan.so"}
+TESTS = {
+    "address": [
+        "tests/base/test_kernels.py",
+        "tests/base/test_overflow.py",
+        "tests/base/test_sharing.py",
+        "tests/base/test_sparse_input.py",
+        "tests/bind",
+        "tests/test_persistence.py",
+    ],
+    "thread": ["tests/base/test_sharing.py"],
+}
+ENVIRONMENT = {
+    "ASAN_OPTIONS": "detect_leaks=0:detect_odr_violation=0",  # Python leaks on purpose at its end
+    "TSAN_OPTIONS": f"suppressions={ROOT}/tools/tsan.supp:die_after_fork=0",
+    "UBSAN_OPTIONS": "print_stacktrace=1",
+    "PYTHONMALLOC": "malloc",  # else blocks of Python hide in its arenas
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+}
+
+
+def library(name: str) -> str:
+    """Where the compiler keeps a library; nothing if it has none of that name."""
+    asked = [os.environ.get("CXX", "c++"), f"-print-file-name={name}"]
+    path = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+    return path if Path(path).is_absolute() else ""
+
+
+def package(build: Path) -> Path:
+    """The sources and the sanitized core as one package; returns the folder to import it from."""
+    folder = build / "package" / "onlinesvm"
+    folder.mkdir(parents=True, exist_ok=True)
+    for link in folder.iterdir():
+        link.unlink()
+    for source in (ROOT / "src" / "onlinesvm").iterdir():
+        if source.suffix != ".so" and source.name != "__pycache__":
+            (folder / source.name).symlink_to(source)
+    for core in build.glob("_core*.so"):
+        (folder / core.name).symlink_to(core)
+    return folder.parent
+
+
+def main(sanitizer: str, *arguments: str) -> int:
+    preloaded = library(LIBRARIES[sanitizer])
+    if not preloaded:
+        print(f"tools/sanitized.py: left out, the compiler has no {LIBRARIES[sanitizer]}")
+        return 0
+    importable = package(ROOT / "build" / f"module-{sanitizer}")
+    environment = os.environ | ENVIRONMENT
+    environment["LD_PRELOAD"] = f"{preloaded} {library('libstdc++.so.6')}"
+    environment["PYTHONPATH"] = str(importable)
+    pytest = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    tests = [*TESTS[sanitizer], *arguments]
+    return subprocess.run([*pytest, *tests], env=environment, cwd=ROOT, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
