@@ -1,11 +1,11 @@
 """Break the solvers on purpose, one mistake at a time, and see a test go red for each.
 
     make mutants                                 # every mutant of tools/mutants.toml
-    make mutants ARGS="--only stream --jobs 8"   # those whose name or file has the word, eight at once
+    make mutants ARGS="--only stream --jobs 8"   # those with the word, eight at once
 
-A test that no mistake can turn red is a defect. Each mutant is one replacement in one file: a sign, a
-bound, a missing term. It is compiled in a copy of the sources under build/mutants, and only the tests
-named for it are run, up to the first failure.
+A test that no mistake can turn red is a defect. Each mutant is one replacement in one file: a
+sign, a bound, a missing term. It is compiled in a copy of the sources under build/mutants, and only
+the tests named for it are run, up to the first failure.
 """
 
 from __future__ import annotations
@@ -103,7 +103,9 @@ class Copy:
             return f"crash, signal {-run.returncode}"
         failed = [line for line in run.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
         if run.returncode != 1 or not failed:
-            raise SystemExit(f"pytest ended with {run.returncode}:\n{run.stdout[-2000:]}{run.stderr}")
+            raise SystemExit(
+                f"pytest ended with {run.returncode}:\n{run.stdout[-2000:]}{run.stderr}"
+            )
         return failed[0].split(" ", 1)[1].split(" - ")[0]
 
     def try_out(self, mutant: Mutant) -> str | None:

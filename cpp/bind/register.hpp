@@ -61,7 +61,9 @@ inline void bind_register(nb::module_& m) {
                          "The numbers of a model's examples, and a lock for its verbs.")
         .def(nb::init<>())
         .def("__enter__", &Register::enter)
-        .def("__exit__", [](Register& self, nb::args) { self.leave(); })
+        .def(
+            "__exit__", [](Register& self, nb::args) { self.leave(); },
+            nb::sig("def __exit__(self, *args: object) -> None"))
         .def_prop_rw(
             "next", [](const Register& self) { return self.next.load(); },
             [](Register& self, std::uint64_t n) { self.next = n; })

@@ -35,6 +35,7 @@ class Reader:
 
     _core: Any
     _vocabulary: Vocabulary | None
+    _next_id: int
     _sparsely: bool
 
     def _read_rows(self, X: Any, *, fresh: bool, learning: bool = True) -> tuple[Rows, Columns]:
