@@ -155,7 +155,8 @@ def check_bad_first_calls_start_nothing(estimator: Any) -> None:
         model = clone(estimator)
         refuses(partial(model.fit, X, stream.y[: len(X)]), ValueError, f"first {name}")
         assert not model.__sklearn_is_fitted__(), f"first {name}: the model calls itself fitted"
-        assert set(vars(model)) == set(vars(clone(estimator))), f"first {name}: leftovers"
+        left = set(vars(model)) - set(vars(clone(estimator)))
+        assert left <= {"_register"}, f"first {name}: leftovers"  # whose turn it is, no example
 
 
 @promise(anyone)

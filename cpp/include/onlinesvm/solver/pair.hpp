@@ -129,17 +129,19 @@ class Pair final : public Follower {
             taken += climb(Order::first, std::max(terms_.tau, kGross), most - least);
         return taken > 0;
     }
-    // Until no pair violates by more than tau, or by more than rounding can tell; given up where
-    // many steps have not raised the dual by what its digits can show.
+    // Until no pair violates by more than tau, or by more than rounding can tell. Where the worst pairs
+    // crawl, as beside contradictory duplicates, those that gain most go on; given up where many
+    // steps have not raised the dual by what its digits can show.
     bool settle(double tau) {
         const double tol = tolerance(tau);
         const std::int64_t many = 1000 + 10 * std::int64_t(s_.size());
-        std::int64_t taken = 0;
-        for (double before = dual(); taken < limit(); before = dual()) {
-            const std::int64_t more = climb(Order::first, tol, many);
+        std::int64_t taken = climb(Order::first, tol, many);
+        capped_ = taken == many;
+        for (double before = dual(); capped_ && taken < limit(); before = dual()) {
+            const std::int64_t more = climb(Order::second, tol, many);
             taken += more;
             capped_ = more == many;
-            if (!capped_ || !(dual() - before > kDigits * std::abs(before))) break;
+            if (!(dual() - before > kDigits * std::abs(before))) break;
         }
         return taken > 0;
     }
@@ -272,7 +274,7 @@ class Pair final : public Follower {
     static constexpr double kGross = 1;  // half the width of the margin
     static constexpr double kSnap = 1e-12;
     static constexpr std::int64_t kSteps = 10'000;  // per member before giving up
-    static constexpr double kDigits = 1e-12;
+    static constexpr double kDigits = 1e-15;
 
     std::array<Ledger<double>*, 6> arrays() { return {&s_, &g_, &lo_, &hi_, &fall_, &rise_}; }
     isa::BoxView view(Slot from) {
