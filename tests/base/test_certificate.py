@@ -27,6 +27,7 @@ from onlinesvm import (
     Certificate,
     CertificateError,
     IncrementalSVC,
+    KernelPerceptron,
     PokerOneClassSVM,
     PokerSVC,
     PokerSVR,
@@ -34,7 +35,7 @@ from onlinesvm import (
     SmoSVC,
     verify,
 )
-from onlinesvm.base.certificate import Evidence, bounds
+from onlinesvm.base.certificate import EXP_UNITS, Evidence, bounds
 from onlinesvm.reference import Kernel
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -158,6 +159,19 @@ def test_the_balance_alone_is_missing():
         assert abs(b - best.b) <= bound.bias_distance
 
 
+@extended
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_exp_is_within_its_allowance(dtype):
+    """One example, coefficient 1: f is exp(-|x|), as exactly as the core has it."""
+    model = KernelPerceptron("plain", kernel="laplacian", gamma=1.0, dtype=dtype, classes=[0, 1])
+    model.learn_one(np.zeros(1), 1)
+    largest, unit = (85, 2.0**-24) if dtype == "float32" else (700, 2.0**-53)
+    x = np.random.default_rng(0).uniform(0, largest, 200_000).astype(dtype)
+    exact = np.exp(-x.astype(np.longdouble))
+    off = np.abs(model.decision_function(x[:, None]) - exact) / exact / unit
+    assert off.max() <= EXP_UNITS
+
+
 def test_a_bias_that_nothing_decides_is_the_middle_of_its_interval():
     X, y = [[-1.0], [1.0], [3.0], [-3.0], [0.5]], [-1, 1, 1, -1, 1]
     for cls in (IncrementalSVC, PokerSVC):
@@ -172,6 +186,7 @@ def test_a_bias_that_nothing_decides_is_the_middle_of_its_interval():
 @extended
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_long_rows_and_a_large_C_widen_the_bound_and_do_not_break_it(dtype):
+    judged = 0
     for seed in range(6):
         stream = blobs(seed, N)
         model = IncrementalSVC(C=1e4, classes=[-1.0, 1.0], **params("linear", dtype=dtype))
@@ -183,7 +198,9 @@ def test_long_rows_and_a_large_C_widen_the_bound_and_do_not_break_it(dtype):
         best = fine_solution(fine_kernel(KERNELS["linear"], X, X), y, lo, hi, near)
         if best.residual > 1e-6:  # beyond what 64 bits tell, too
             continue
+        judged += 1
         assert used("linear", model, proof, X, best, points(seed, 1000.0, X)) <= 1
+    assert judged >= 3
 
 
 @extended

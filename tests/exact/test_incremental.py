@@ -51,20 +51,30 @@ def machine(kernel: str = "rbf", **params: Any) -> IncrementalSVC:
     return IncrementalSVC(kernel=kernel, classes=SIGNS, **same, **params)
 
 
-def batch_f(kernel: str, X: Array, y: Array, C: float, at: Array, weight: Any = None) -> Array:
-    """f of a model trained on these rows alone.
+def batch_f(
+    kernel: str, X: Array, y: Array, C: float, at: Array, weight: Array | None = None
+) -> Array:
+    """f of a model trained on these rows alone: by LIBSVM, or by a dense QP.
 
-    By LIBSVM where that comes near the solution; with a singular kernel it does not, so there by
-    a fresh model, which other tests hold to its optimality conditions.
+    LIBSVM does not come near the solution where the kernel is singular. With nobody on the margin
+    the bias is the middle of what the conditions leave open.
     """
     if len(np.unique(y)) < 2:
         return np.full(len(at), y[0] if len(y) else 0.0)
-    if kernel != "rbf":
-        fresh = machine(kernel, C=C).partial_fit(X, y, sample_weight=weight)
-        return np.asarray(fresh.decision_function(at))
-    svc = SVC(C=C, kernel="precomputed", tol=1e-10, cache_size=1)
-    svc.fit(KERNELS[kernel](X, X), y, sample_weight=weight)
-    return np.asarray(svc.decision_function(KERNELS[kernel](at, X)))
+    if kernel == "rbf":
+        svc = SVC(C=C, kernel="precomputed", tol=1e-10, cache_size=1)
+        svc.fit(KERNELS[kernel](X, X), y, sample_weight=weight)
+        return np.asarray(svc.decision_function(KERNELS[kernel](at, X)))
+    cost = C * (np.ones(len(y)) if weight is None else weight)
+    alpha = balanced_qp(signed_gram(KERNELS[kernel], X, y), y, cost)
+    pull = y - KERNELS[kernel](X, X) @ (y * alpha)
+    above, below = (
+        alpha > 1e-6 * cost,
+        alpha < (1 - 1e-6) * cost,
+    )  # its lower bound, its upper bound
+    least = pull[np.where(y > 0, below, above)].max()
+    most = pull[np.where(y > 0, above, below)].min()
+    return np.asarray(KERNELS[kernel](at, X) @ (y * alpha) + 0.5 * (least + most))
 
 
 def kkt_by_hand(

@@ -201,7 +201,7 @@ def _sha256(head: str, *arrays: NDArray[Any]) -> str:
 
 _UNIT = {"float32": 2.0**-24, "float64": 2.0**-53}
 _TINY = {"float32": 2.0**-126, "float64": 2.0**-1022}  # below, a kernel value may vanish
-_EXP = 8  # units within which the core's exp is taken to be right; no test is so close yet
+EXP_UNITS = 8  # within which the core's exp is right
 _UP = 1 + 1e-9  # what rounding can do to the few sums of positive numbers below
 
 
@@ -241,7 +241,7 @@ def kernel_rounding(e: Evidence, *, predicting: bool) -> float:
         slip = max(slip, 32 * theta * math.exp(min(1.0, 32 * theta)))
     if predicting:  # x itself is rounded
         slip += unit * 1.2 * (0.74 + 0.86 * (math.sqrt(2 * reach) + reach * (name == "laplacian")))
-    return min(1.01, slip + (_EXP + 2) * unit)
+    return min(1.01, slip + (EXP_UNITS + 2) * unit)
 
 
 # ---- the bound -----------------------------------------------------------------------------------
