@@ -372,7 +372,7 @@ def worst_violation(stream: Stream, reprocess: Any) -> float:
 
 @pytest.mark.parametrize("kind", [blobs, contradictory], ids=lambda kind: kind.__name__)
 def test_auto_reprocess_leaves_no_gross_violation(kind):
-    """Half the width of the margin, after every example; one step a time leaves several times that."""
+    """Half the margin, after every example; one step a time leaves several times that."""
     stream = kind(1, 300)
     assert worst_violation(stream, "auto") <= 1.0
     assert worst_violation(stream, 1) > 2.0
