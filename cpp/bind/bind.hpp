@@ -751,6 +751,16 @@ void bind_as(nb::module_& m, const std::string& name) {
         });
     if constexpr (requires(Algo& algo) { algo.flush(); })
         model.def("flush", [](Model& self) { self.write([](Algo& algo) { algo.flush(); }); });
+    if constexpr (requires(Algo& algo) { algo.revisit(std::size_t(1), 1.0); })
+        model
+            .def(
+                "revisit",
+                [](Model& self, std::size_t n, double tol) {
+                    self.write([&](Algo& algo) { algo.revisit(n, tol); });
+                },
+                "n"_a, "tol"_a)
+            .def("measure", [](Model& self) { self.write([](Algo& algo) { algo.measure(); }); })
+            .def("settle", [](Model& self) { self.write([](Algo& algo) { algo.settle(); }); });
     if constexpr (requires(Algo& algo, std::span<const std::int64_t> numbers) {
                       algo.merge(algo, 0, numbers);
                   })

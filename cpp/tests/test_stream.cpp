@@ -34,6 +34,43 @@ void three_points_by_hand() {
     }
 }
 
+// Again and again the same examples: the exact ball around them, and a stream that goes on.
+void passes_end_at_the_exact_ball() {
+    for (const Shape shape : {Shape::linear, Shape::rbf}) {
+        auto params = params_of<double>({1, 1}, shape, false);
+        params.C = 5.0;
+        StreamSVM<double> model(params);
+        const double points[] = {1.0, -1.0, -2.0, 0.5, 3.0}, labels[] = {1, 0, 1, 0, 1};
+        const auto pass = [&] {
+            for (int i = 0; i < 5; ++i) model.learn({&points[i], nullptr, 1, 1}, labels[i], 1.0, i);
+        };
+        model.revisit(5, 1e-9);
+        double before = -1.0;
+        for (int n = 0; n < 2000 && model.suffered() != before; ++n) {
+            before = model.suffered();
+            pass();
+        }
+        model.measure();
+        pass();
+        model.settle();
+
+        std::vector<double> G(25), r(5);
+        for (int i = 0; i < 5; ++i)
+            for (int j = 0; j < 5; ++j) {
+                const double dot = points[i] * points[j], d = points[i] - points[j];
+                const double k =
+                    shape == Shape::linear ? dot : std::exp(-params.kernel.gamma * d * d);
+                G[i * 5 + j] = (labels[i] == labels[j] ? k : -k) + (i == j ? 0.2 : 0.0);
+            }
+        const auto [R, l] = enclosing_ball(G, r);
+        CHECK(close(model.radius()[0], R, 1e-6));
+        CHECK(model.radius_bound()[0] < 1.001);
+        const double far[] = {-30.0};
+        model.learn({far, nullptr, 1, 1}, 1, 1.0, 5);
+        CHECK(model.radius()[0] >= R);
+    }
+}
+
 void exact_ball_by_hand() {
     const double G[] = {0, 0, 0, 0, 9, 0, 0, 0, 9}, r[] = {1, 0, 0};
     const auto [R, l] = enclosing_ball(G, r);
@@ -107,6 +144,7 @@ void everything(Form form, Shape shape) {
 
 int main() {
     three_points_by_hand();
+    passes_end_at_the_exact_ball();
     exact_ball_by_hand();
     exact_ball_encloses();
     for (const Form form : forms)

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import NASTY, blobs, streams
 from scipy.optimize import minimize
+from sklearn.exceptions import ConvergenceWarning
 
 import onlinesvm
 from onlinesvm import StreamSVC
@@ -30,11 +31,9 @@ kernels = pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k["kernel"])
 
 
 def plain(**options: Any) -> StreamSVC:
-    """The paper's setting: raw rows, no bias."""
-    return StreamSVC(
-        **{"normalize": False, "bias": "none", "classes": LABELS, "shuffle": False, "lookahead": 1}
-        | options
-    )
+    """The paper's setting: raw rows, no bias, one pass in order."""
+    paper = {"normalize": False, "bias": "none", "classes": LABELS, "lookahead": 1}
+    return StreamSVC(**{**paper, "max_iter": 1, "shuffle": False} | options)
 
 
 def twin_of(model: StreamSVC) -> StreamSVM:
@@ -296,6 +295,92 @@ def test_lookahead_memory_is_bounded():
     assert model.nbytes_ <= 8 * 20 + 10 * (8 * 20 + 200) + 2000
 
 
+# ---- the passes of fit --------------------------------------------------------------------------
+
+
+@kernels
+@pytest.mark.parametrize("normalize", [False, True])
+def test_passes_equal_the_twin(kernel, normalize):
+    stream = blobs(20, 40, 3)
+    model = plain(C=2.5, normalize=normalize, max_iter=1000, **kernel).fit(stream.X, stream.y)
+    twin = twin_of(model)
+    twin.fit(stream.X, stream.y, np.tile(np.arange(40), model.n_iter_))
+    expected = [twin.score(x) for x in stream.X]
+    np.testing.assert_allclose(model.decision_function(stream.X), expected, atol=1e-9)
+    assert model.radius_[0] == pytest.approx(twin.balls[0].R, rel=1e-9)
+    assert model.radius_bound_[0] == pytest.approx(twin.radius_bound(), rel=1e-4)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@kernels
+def test_fit_finds_the_smallest_ball_in_any_order(dtype, kernel):
+    stream = blobs(21, 80, 3)
+    options = {"C": 3.0, "tol": 1e-4, "dtype": dtype, "max_iter": 1000, **kernel}
+    models = [
+        plain(**options).fit(stream.X, stream.y),
+        plain(**options).fit(*(part[np.argsort(stream.y)] for part in (stream.X, stream.y))),
+        plain(**options | {"shuffle": True, "random_state": 3}).fit(stream.X, stream.y),
+    ]
+    twin = twin_of(models[0])
+    for x, y in zip(stream.X, stream.y, strict=True):
+        twin.learn(x, y)
+    smallest, shares = enclosing_ball(twin.Q, np.zeros(80))
+    best = twin.kernel(stream.X, stream.X) @ (shares * stream.y)
+    for model in models:
+        np.testing.assert_allclose(model.radius_, smallest, rtol=1e-4)
+        assert 1 <= model.radius_bound_[0] < 1.001
+        f = model.decision_function(stream.X)
+        np.testing.assert_allclose(f, best, atol=2e-3 * np.abs(best).max())
+        assert 1 < model.n_iter_ < 1000
+
+
+def test_fit_is_better_than_one_pass_where_labels_are_wrong():
+    stream, clean = blobs(22, 1500, 10, noise=0.2), blobs(22, 1500, 10, noise=0.0)
+    scores = [
+        StreamSVC(max_iter=n).fit(stream.X, stream.y).score(clean.X, clean.y) for n in (1, 1000)
+    ]
+    assert scores[0] < 0.9 < 0.95 < scores[1]
+
+
+@kernels
+def test_the_stream_goes_on_after_fit(kernel, tmp_path):
+    stream = blobs(23, 90, 3)
+    model = StreamSVC(C=100.0, lookahead=5, **kernel).fit(stream.X[:60], stream.y[:60])
+    if kernel["kernel"] != "linear":
+        assert (model.dual_coef_ != 0).all()
+        assert len(model.support_) < 60
+    before = model.radius_[0]
+    model.save(tmp_path / "ball")
+    again = onlinesvm.load(tmp_path / "ball")
+    for one in (model, again):
+        one.partial_fit(stream.X[60:], stream.y[60:]).flush()
+    assert_same_bits(model, again, stream.X)
+    assert model.radius_[0] >= before
+    assert model.n_seen_ == 90
+    assert model.radius_bound_[0] <= 1.5
+
+
+def test_too_few_passes_are_said_and_the_ball_still_holds_everything():
+    stream = blobs(24, 100, 3)
+    with pytest.warns(ConvergenceWarning, match="max_iter=2"):
+        model = plain(max_iter=2, C=100.0).fit(stream.X, stream.y)
+    twin = twin_of(model)
+    twin.fit(stream.X, stream.y, np.tile(np.arange(100), 2))
+    assert model.radius_[0] == pytest.approx(twin.balls[0].R, rel=1e-9)
+    assert smallest_radius(twin) >= model.radius_[0] / model.radius_bound_[0]
+
+
+def test_passes_give_every_class_its_own_ball():
+    rng = np.random.default_rng(25)
+    y = rng.integers(0, 4, 120)
+    X = rng.normal(size=(120, 3)) + 3 * np.eye(4, 3)[y]
+    model = StreamSVC(tol=1e-6).fit(X, y)
+    for label in range(4):
+        alone = StreamSVC(tol=1e-6).fit(X, np.where(y == label, 1, -1))
+        f = alone.decision_function(X)
+        np.testing.assert_allclose(model.decision_function(X)[:, label], f, atol=1e-5)
+
+
 # ---- forms of the same model --------------------------------------------------------------------
 
 
@@ -345,11 +430,12 @@ def test_one_against_the_rest(shape, kernel):
     rng = np.random.default_rng(12)
     y = rng.integers(0, 4, 120)
     X = rng.normal(size=(120, 3)) + 3 * np.eye(4, 3)[y]
-    model = StreamSVC(bias="none", **shape, **kernel).fit(X, y)
+    model = StreamSVC(bias="none", max_iter=1, **shape, **kernel).fit(X, y)
     assert model.score(X, y) > 0.6
     F = model.decision_function(X)
     for label in range(4):
-        alone = StreamSVC(bias="none", **shape, **kernel).fit(X, np.where(y == label, 1, -1))
+        alone = StreamSVC(bias="none", max_iter=1, **shape, **kernel)
+        alone.fit(X, np.where(y == label, 1, -1))
         np.testing.assert_allclose(F[:, label], alone.decision_function(X), atol=1e-9)
         assert model.radius_[label] == pytest.approx(alone.radius_[0], rel=1e-9)
 
@@ -470,7 +556,7 @@ def test_lookahead_steadies_the_result():
         stream = blobs(0, 2000, 10, noise=0.0)
         rows = np.random.default_rng(order).permutation(2000)
         for L, results in accuracy.items():
-            model = StreamSVC(lookahead=L).fit(stream.X[rows], stream.y[rows]).flush()
+            model = StreamSVC(lookahead=L, max_iter=1).fit(stream.X[rows], stream.y[rows])
             results.append(model.score(clean.X, clean.y))
     assert np.mean(accuracy[10]) >= np.mean(accuracy[1]) - 0.002
     assert np.std(accuracy[10]) < np.std(accuracy[1])

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ..base import InRandomOrder, OnlineClassifier, WeightsOrExamples
+from ..base import OnlineClassifier, PassByPass, WeightsOrExamples
 from ..base.estimator import Batch
 from ..base.turns import turns_of
 from ..kernels import KernelFunction
@@ -19,21 +20,23 @@ from ..params import count, number
 _LOOKAHEAD = 50
 
 
-class StreamSVC(InRandomOrder, WeightsOrExamples, OnlineClassifier):
+class StreamSVC(PassByPass, WeightsOrExamples, OnlineClassifier):
     """StreamSVM (Rai, Daume & Venkatasubramanian): one pass, one vector, one guarantee.
 
-    Every example is a point; the centre of the smallest ball around all points is the weight
-    vector of an SVM with squared slack. One pass keeps a ball around everything seen, and
-    ``radius_bound_`` says how much wider than the smallest it can be: never more than 3/2 as wide
-    with the default single ball. An example inside the ball is dropped after one look, so
-    a linear model handles millions of rows a second in the memory of one weight vector, and
-    :meth:`merge` joins models of parts of a stream, made on different machines, into one.
+    For streams that one pass must do, on machines that share no memory: a linear model is one
+    weight vector, handles millions of rows a second, and :meth:`merge` joins models of parts of a
+    stream into one. One pass suits clean, standardised data of few classes, for what counts is the
+    rim of the data, not its mass: an early outlier or a wrong label widens the ball for good. Where
+    ``partial_fit`` has to deal with noise, :class:`PassiveAggressiveClassifier` or
+    :class:`PegasosSVC` is more accurate. :meth:`fit`, which makes passes, is their equal, but for
+    raw rows that differ little once they have length one, as on electricity: raise ``C`` there.
+    Where no straight line parts the classes, it too may end below the majority: take a kernel.
 
-    For clean, standardised data of few classes: what counts is the rim of the data, not its mass.
-    An early outlier or a wrong label widens the ball for good, after which little is learned, so
-    the order matters, many classes suffer, and algorithm 1 (``lookahead=1``) is a weak classifier;
-    the default looks ahead. On noisy data :class:`PassiveAggressiveClassifier` or :class:`SGDSVC`
-    is more accurate, and so is :class:`RampSVC` wherever it is affordable.
+    Every example is a point; the centre of the smallest ball around all points is the weight
+    vector of an SVM with squared slack. One pass keeps a ball around everything seen, drops what is
+    inside after one look, and ``radius_bound_`` says how much wider than the smallest it can be:
+    never more than 3/2 as wide with the default single ball. :meth:`fit` goes on from pass to pass
+    until the ball is the smallest, within ``tol``, hence the SVM itself.
 
     Parameters
     ----------
@@ -65,9 +68,17 @@ class StreamSVC(InRandomOrder, WeightsOrExamples, OnlineClassifier):
         Constant of the polynomial kernel, >= 0.
     bias : {"none", "kernel"}, default="kernel"
         ``"kernel"`` adds 1 to the kernel, a regularised bias; the paper has none.
+    max_iter : int, default=1000
+        Passes of :meth:`fit` over its rows, at most; a ``ConvergenceWarning`` tells when they were
+        not enough. 1 is the paper's one pass, as ``partial_fit`` and ``learn_one`` make it, and
+        with several ``balls`` one is all there are. With a kernel each costs a kernel value for
+        every row and example kept: :class:`CoreVectorSVC` finds the same ball by fewer.
+    tol : float, default=1e-2
+        :meth:`fit` ends with a pass in which no example is farther out than the radius, nor one
+        with a share in the centre farther in, by more than ``tol`` times the squared length of the
+        centre or, where that is smaller, the squared radius.
     shuffle : bool, default=True
-        Whether :meth:`fit` takes the rows in a random order. One pass is all it makes: the ball
-        then holds every row, and another pass would change nothing.
+        Whether each pass of :meth:`fit` takes the rows in a new random order.
     class_weight : dict or "balanced", default=None
         Multiplies ``C`` by class. ``"balanced"`` works with ``fit`` only.
     classes : "open" or array of labels, default=None
@@ -79,7 +90,7 @@ class StreamSVC(InRandomOrder, WeightsOrExamples, OnlineClassifier):
     n_jobs : int, default=None
         Threads for predicting; None is one, -1 all processors. The results are the same bits.
     random_state : int, default=0
-        Seed of the order of :meth:`fit`; the same seed and rows give the same model.
+        Seed of the orders of :meth:`fit`; the same seed and rows give the same model.
     verbose : bool, default=False
         Show a live bar when learning takes long.
 
@@ -95,6 +106,7 @@ class StreamSVC(InRandomOrder, WeightsOrExamples, OnlineClassifier):
     support_, support_vectors_, dual_coef_, n_support_ : the examples kept; with a kernel only
     gamma_ : float, the value of ``gamma`` in use, where the kernel has one
     n_seen_ : int, examples that arrived
+    n_iter_ : int, passes that ``fit`` made
     nbytes_ : int, memory of the model
 
     References
@@ -111,7 +123,7 @@ class StreamSVC(InRandomOrder, WeightsOrExamples, OnlineClassifier):
     >>> halves = [StreamSVC(lookahead=10).fit(X[a : a + 500], y[a : a + 500]) for a in (0, 500)]
     >>> model = halves[0].merge(halves[1])
     >>> print(model.n_seen_, f"{model.score(X[1000:], y[1000:]):.2f}")
-    1000 0.94
+    1000 0.99
     """
 
     _stem = "StreamSVM"
@@ -128,6 +140,8 @@ class StreamSVC(InRandomOrder, WeightsOrExamples, OnlineClassifier):
         degree: float = 3,
         coef0: float = 0.0,
         bias: Literal["none", "kernel"] = "kernel",
+        max_iter: int = 1000,
+        tol: float = 1e-2,
         shuffle: bool = True,
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         classes: Sequence[Any] | Literal["open"] | None = None,
@@ -145,6 +159,8 @@ class StreamSVC(InRandomOrder, WeightsOrExamples, OnlineClassifier):
         self.degree = degree
         self.coef0 = coef0
         self.bias = bias
+        self.max_iter = max_iter
+        self.tol = tol
         self.shuffle = shuffle
         self.class_weight = class_weight
         self.classes = classes
@@ -173,9 +189,30 @@ class StreamSVC(InRandomOrder, WeightsOrExamples, OnlineClassifier):
             "kernel": self._kernel_params(self.bias, n_features),
         }
 
-    def _fit(self, batch: Batch) -> None:
-        super()._fit(batch)
-        self.flush()
+    def _begin(self, batch: Batch) -> None:
+        number("tol", self.tol, above=0)
+        super()._begin(batch)
+
+    def _pass_by_pass(self, batch: Batch) -> bool:
+        if self.max_iter == 1 or self.balls > 1:
+            self._pass(batch, 1)
+            self._core.flush()
+            return True
+        n = len(batch.rows)
+        self._meet(batch, n - 1, told=True)  # each example has a share in every output
+        batch = replace(batch, ids=np.arange(n), arrivals=())
+        self._core.revisit(n, self.tol)
+        try:
+            done = super()._pass_by_pass(batch)
+            self._core.measure()
+            self._learn(batch)
+        finally:
+            self._core.settle()
+        self._next_id, self._id_gap = n, 0
+        return done
+
+    def _criterion(self, n: int) -> Any:
+        return lambda violators: violators == 0
 
     def flush(self) -> Self:
         """Let the collected examples in now; the next ``lookahead`` are counted from here.

@@ -62,7 +62,18 @@ class PassByPass(InRandomOrder):
 
     def _fit(self, batch: Batch) -> None:
         self._begin(batch)
-        batch = self._weighted(batch)
+        if self._pass_by_pass(self._weighted(batch)):
+            return
+        if self.max_iter > 1 and self.tol is not None:  # else the number of passes was a choice
+            warnings.warn(
+                f"{type(self).__name__} made max_iter={self.max_iter} passes and might still "
+                "improve; raise max_iter or tol, or scale the features",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _pass_by_pass(self, batch: Batch) -> bool:
+        """Make passes; whether the last one was so by the criterion."""
         stop, before = self._criterion(len(batch.rows)), 0.0
         for number_of_pass in range(1, self.max_iter + 1):
             self._n_iter = number_of_pass
@@ -71,14 +82,8 @@ class PassByPass(InRandomOrder):
             self._after_pass()
             suffered, before = self._core.suffered - before, self._core.suffered
             if stop(suffered):
-                return
-        if self.max_iter > 1 and self.tol is not None:  # else the number of passes was a choice
-            warnings.warn(
-                f"{type(self).__name__} made max_iter={self.max_iter} passes and might still "
-                "improve; raise max_iter or tol, or scale the features",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+                return True
+        return False
 
     def _criterion(self, n: int) -> Any:
         """Says after each pass, from what its examples cost, whether it was the last."""

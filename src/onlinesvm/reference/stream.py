@@ -108,6 +108,27 @@ class StreamSVM:
             self.balls = [self._whole([*self.balls, *points])]
             self.waiting = []
 
+    def fit(self, X: ArrayLike, y: ArrayLike, order: ArrayLike) -> None:
+        """Passes over the rows: each takes them in the given order, one step of the dual apiece.
+
+        D(l) = sum l_n |Z_n|^2 - |c|^2 along c + tau (Z - c) rises by (d^2 - D) tau - d^2 tau^2,
+        d the distance of Z: points farther out than sqrt(D) pull the centre, others let go of it.
+        """
+        for x, label in zip(np.asarray(X), np.asarray(y), strict=True):
+            self._point(x, label, 1.0 / self.C)
+        first, *rest = np.asarray(order)
+        l = self._unit(first).l  # noqa: E741
+        for n in rest:
+            z = self._unit(n)
+            d2 = self._distance(Ball(l), z) ** 2
+            if d2 == 0.0 or l[n] == 1.0:
+                continue
+            tau = max(-l[n] / (1 - l[n]), (1 - self._dual(l) / d2) / 2)
+            if tau > 0 or l[n] > 0:
+                l = (1 - tau) * l + tau * z.l  # noqa: E741
+        R = max(self._distance(Ball(l), self._unit(n)) for n in range(len(self.y)))
+        self.balls = [Ball(l, R, self._dual(l))]
+
     def score(self, x: ArrayLike) -> float:
         """f(x), by the ball around all balls, without the waiting points."""
         if not self.balls:

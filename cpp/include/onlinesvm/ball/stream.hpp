@@ -133,6 +133,41 @@ class StreamSVM {
         std::visit([&](auto& c) { learn(c, x, y, weight, id); }, model);
     }
 
+    // From here on the examples 0 to n - 1 come again and again, each to be given its share of one
+    // centre, until the ball is the smallest around them. suffered() counts those that were farther
+    // out or in, when they came, than `tol` allows.
+    void revisit(std::size_t n, double tol) {
+        if (params.balls > 1 || arrivals > 0)
+            throw std::logic_error("revisit: for one ball that holds nothing yet");
+        share.assign(n * outputs(), 0.0);
+        unit.assign(outputs(), 1.0);
+        reach2.assign(outputs(), 0.0);
+        allowed = tol;
+        mode = Mode::ascent;
+    }
+    // The centres stay as they are; the examples come once more, to be measured.
+    void measure() {
+        reach2.assign(outputs(), 0.0);
+        mode = Mode::measure;
+    }
+    // The balls reach as far as was measured, and the stream may go on.
+    void settle() {
+        if (mode == Mode::stream) return;
+        for (std::size_t o = 0; o < outputs(); ++o) {
+            if (clusters[o].size() == 0) continue;
+            Ball& ball = clusters[o].balls[0];
+            const double centre = clusters[o].dots[0] + ball.xi2;
+            ball.R = std::sqrt(reach2[o]) + (mode == Mode::ascent ? std::sqrt(centre) : 0.0);
+            ball.lower2 = std::max(0.0, clusters[o].dual(0));
+            ball.M = 0;
+            for (std::size_t n = o; n < share.size(); n += outputs()) ball.M += share[n] > 0.0;
+        }
+        if (auto* c = std::get_if<Centres<KernelModel<T>>>(&model)) forget_idle(c->f);
+        share = std::vector<double>();
+        mode = Mode::stream;
+    }
+    double suffered() const { return violators; }
+
     void expect(std::span<const Row<T>> coming) {
         if (auto* c = std::get_if<Centres<KernelModel<T>>>(&model)) c->f.expect(coming);
     }
@@ -228,7 +263,9 @@ class StreamSVM {
         return out;
     }
 
-    auto undoable() { return std::tie(model, clusters, waiting, arrivals, kept); }
+    auto undoable() {
+        return std::tie(model, clusters, waiting, arrivals, kept, share, unit, reach2, violators);
+    }
 
     template <class A>
     void state(A& a) {
@@ -244,7 +281,8 @@ class StreamSVM {
     }
 
     std::size_t nbytes() const {
-        std::size_t bytes = sizeof(*this) + kept.capacity() * sizeof(kept[0]);
+        std::size_t bytes =
+            sizeof(*this) + kept.capacity() * sizeof(kept[0]) + share.capacity() * sizeof(share[0]);
         bytes += std::visit(
             [](const auto& c) { return c.f.nbytes() + c.scale.capacity() * sizeof(double); },
             model);
@@ -277,7 +315,11 @@ class StreamSVM {
     std::vector<Cluster> clusters;                 // one per output
     std::vector<PlainLedger<Waiting<T>>> waiting;  // one list per output
     std::int64_t arrivals = 0;
-    PlainLedger<std::int64_t> kept;       // when each stored example arrived; kernels only
+    PlainLedger<std::int64_t> kept;  // when each stored example arrived; kernels only
+    enum class Mode { stream, ascent, measure } mode = Mode::stream;
+    PlainLedger<double> share;         // while examples come again: l, over unit, by id and output
+    std::vector<double> unit, reach2;  // by output: of the shares; squared, of the farthest point
+    double allowed = 0.0, violators = 0.0;
     std::vector<double> products, inner;  // of the example at hand
     std::vector<Change> changes;
 
@@ -304,13 +346,71 @@ class StreamSVM {
         const bool scaled = params.normalize && k > 0.0;
         const double length = scaled ? 1.0 / std::sqrt(k) : 1.0, norm2 = scaled ? 1.0 : k;
         const auto label = static_cast<std::size_t>(y);
-        ++arrivals;
+        if (mode != Mode::measure) ++arrivals;
         changes.clear();
         for (std::size_t o = 0; o < outputs(); ++o) {
             const bool positive = label == (outputs() == 1 ? 1 : o);
-            take(c, o, {x, id, arrivals, positive ? length : -length, norm2, slack});
+            const Point z{x, id, arrivals, positive ? length : -length, norm2, slack};
+            mode == Mode::stream ? take(c, o, z) : weigh(c, o, z);
         }
-        if (!changes.empty()) keep(c.f, x, id, arrivals, changes);
+        if (changes.empty()) return;
+        if (mode == Mode::stream) return keep(c.f, x, id, arrivals, changes);
+        c.f.add(x, id, changes);  // more of the example that bears this id
+        if constexpr (std::is_same_v<Model, KernelModel<T>>) kept.resize(c.f.size(), 0);
+    }
+
+    // The dual of the smallest ball, D = sum l_n |Z_n|^2 - |c|^2, along c + tau (Z - c): it rises
+    // by (d^2 - D) tau - d^2 tau^2, where d is the distance of Z. So a point farther out than
+    // sqrt(D) pulls the centre, and one farther in lets go of it, down to a share of 0.
+    template <class Model>
+    void weigh(Centres<Model>& c, std::size_t o, const Point& z) {
+        Cluster& cluster = clusters[o];
+        const std::size_t at = static_cast<std::size_t>(z.id) * outputs() + o;
+        if (at >= share.size()) throw std::invalid_argument("id: not among those announced");
+        if (cluster.size() == 0) {
+            cluster.push({0.0, z.slack, 1, z.norm2 + z.slack}, {}, z.norm2);
+            changes.push_back(c.adding(o, z.step));
+            share[at] = 1.0;
+            return;
+        }
+        Ball& ball = cluster.balls[0];
+        double& dots = cluster.dots[0];
+        const double inner = z.step * c.scale[o] * products[o];
+        const double own = std::min(1.0, std::as_const(share)[at] * unit[o]);
+        const double c2 = dots + ball.xi2, D = ball.square - c2;
+        const double d2 = c2 - 2.0 * (inner + own * z.slack) + z.norm2 + z.slack;
+        if (mode == Mode::measure) {
+            reach2[o] = std::max(reach2[o], d2);
+            return;
+        }
+        reach2[o] = std::max(reach2[o], z.norm2 + z.slack);
+        if (!(d2 > 0.0 && std::isfinite(d2)) || own == 1.0 || (own == 0.0 && d2 <= D)) return;
+        if (std::abs(d2 - D) > allowed * std::min(D, c2)) violators += 1.0;
+        const double least = -own / (1.0 - own), tau = std::max(least, 0.5 * (1.0 - D / d2));
+        const double keep = 1.0 - tau, both = 2.0 * tau * keep;
+        dots = std::max(0.0, keep * keep * dots + both * inner + tau * tau * z.norm2);
+        ball.xi2 = keep * keep * ball.xi2 + (both * own + tau * tau) * z.slack;
+        ball.square = keep * ball.square + tau * (z.norm2 + z.slack);
+        c.shrink(o, keep);
+        changes.push_back(c.adding(o, tau * z.step));
+        unit[o] *= keep;
+        share[at] = tau == least ? 0.0 : (keep * own + tau) / unit[o];
+        if (unit[o] > 1e-100 && unit[o] < 1e100) return;
+        for (std::size_t n = o; n < share.size(); n += outputs()) share[n] *= unit[o];
+        unit[o] = 1.0;
+    }
+    // Examples with no share in any output are none of the model's.
+    void forget_idle(KernelModel<T>& f) {
+        const std::vector<std::int64_t> ids = f.support().ids;
+        for (std::size_t slot = ids.size(); slot-- > 0;) {
+            const auto first = share.cbegin() + ids[slot] * std::int64_t(outputs());
+            if (std::any_of(first, first + std::ptrdiff_t(outputs()),
+                            [](double l) { return l > 0.0; }))
+                continue;
+            f.drop(slot);
+            kept[slot] = kept.back();
+            kept.pop_back();
+        }
     }
 
     void keep(LinearModel<T>& f, Row<T> x, std::int64_t id, std::int64_t,
