@@ -44,7 +44,7 @@ int main() {
     everywhere<Perceptron>([](auto& p) { p.variant = "voted"; });
     everywhere<Sgd>([](auto& p) { p.average = true; });
     everywhere<Pegasos>(plain);
-    everywhere<Pegasos>([](auto& p) { p.block = 3, p.average = true; });
+    everywhere<Pegasos>([](auto& p) { p.block = 3, p.average = true, p.t0 = -1.0; });
     everywhere<NormaClassifier>([](auto& p) { p.truncation = 6, p.nu = 0.2; });
     everywhere<NormaRegressor>([](auto& p) { p.free_bias = true; });
     everywhere<NormaOneClass>([](auto& p) { p.nu = 0.5; });

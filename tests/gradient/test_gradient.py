@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import NASTY, ONE_PASS, blobs, box_qp, signed_gram, streams
+from sklearn.datasets import load_breast_cancer
 
 from onlinesvm import SGDSVC, PegasosSVC
 from onlinesvm.reference import Kernel, Pegasos, Sgd
@@ -21,9 +22,11 @@ KERNELS = [
 ]
 kernels = pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k["kernel"])
 SETTINGS: list[tuple[type, dict[str, Any]]] = [
-    (PegasosSVC, {"alpha": 0.05}),
-    (PegasosSVC, {"alpha": 0.05, "project": False}),
-    (PegasosSVC, {"alpha": 0.02, "block": 7}),
+    (PegasosSVC, {"alpha": 0.05, "t0": 0}),
+    (PegasosSVC, {"alpha": 0.05, "t0": 2.5, "project": False}),
+    (PegasosSVC, {"alpha": 0.05, "t0": "scale"}),
+    (PegasosSVC, {"alpha": 0.02, "t0": 0, "block": 7}),
+    (PegasosSVC, {"alpha": 0.02, "t0": "scale", "block": 7}),
     (SGDSVC, {"alpha": 0.05, "eta0": 0.5}),
     (SGDSVC, {"alpha": 0.05, "eta0": 0.5, "learning_rate": "invscaling"}),
     (SGDSVC, {"alpha": 0.05, "eta0": 0.2, "learning_rate": "constant"}),
@@ -43,8 +46,9 @@ def twin_of(
 
 
 def made(method: type, *values: Any, **options: Any) -> Any:
-    """As in the papers: no bias, and the newest weights predict."""
-    return method(*values, **{"bias": "none", "average": False} | options)
+    """As in the papers: no bias, the newest weights predict, Pegasos begins with long steps."""
+    paper = {"bias": "none", "average": False} | ({"t0": 0} if method is PegasosSVC else {})
+    return method(*values, **paper | options)
 
 
 def scores(model: Any, X: Any) -> np.ndarray:
@@ -215,3 +219,24 @@ def test_eta0_times_alpha_must_stay_below_one():
     stream = blobs(0)
     with pytest.raises(ValueError, match="eta0 must be below 1 / alpha"):
         made(SGDSVC, 0.5, eta0=2.0).fit(stream.X, stream.y)
+
+
+def test_the_first_steps_of_pegasos_fit_the_scale_of_the_rows():
+    """Raw features in the thousands: what the paper's first steps do is never made good."""
+    X, y = load_breast_cancer(return_X_y=True)
+    paper, ours = (PegasosSVC(t0=t0).partial_fit(X, y, classes=[0, 1]) for t0 in (0, "scale"))
+    assert paper.score(X, y) < 0.65 < 0.85 < ours.score(X, y)
+
+
+def test_scaling_rows_and_regularisation_changes_nothing():
+    stream = blobs(31, 300, 5)
+    one = PegasosSVC(1e-4, bias="none", project=False).fit(stream.X, stream.y)
+    other = PegasosSVC(100.0, bias="none", project=False).fit(1e3 * stream.X, stream.y)
+    f, g = one.decision_function(stream.X), other.decision_function(1e3 * stream.X)
+    np.testing.assert_allclose(f, g, atol=1e-9)
+
+
+@pytest.mark.parametrize("t0", [-1, "big", None, float("nan")])
+def test_bad_first_steps_are_named(t0):
+    with pytest.raises((TypeError, ValueError), match="t0"):
+        PegasosSVC(t0=t0).fit(np.eye(2), [0, 1])

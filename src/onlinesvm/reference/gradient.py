@@ -67,7 +67,9 @@ def hinge(f: Array, y: float, margin: float = 1.0) -> tuple[bool, Array]:
 
 
 class Pegasos(Expansion):
-    """Step t is 1 / (lam t) long, on a block of k examples, and ends inside |f| <= 1/sqrt(lam).
+    """Step t is 1 / (lam (t + t0)) long, on a block of k examples, and inside |f| <= 1/sqrt(lam).
+
+    t0 = 0 is the paper's; with "scale", lam t0 is the mean of k(x, x) over the examples so far.
 
     Examples
     --------
@@ -84,12 +86,14 @@ class Pegasos(Expansion):
         *,
         lam: float = 1e-4,
         block: int = 1,
+        t0: float | str = 0.0,
         project: bool = True,
         outputs: int = 1,
     ) -> None:
         super().__init__(kernel, outputs)
-        self.lam, self.k, self.project = lam, block, project
+        self.lam, self.k, self.t0, self.project = lam, block, t0, project
         self.t = 0
+        self.lengths: list[float] = []
         self.block: list[tuple[Array, float, float]] = []
 
     def learn(self, x: ArrayLike, y: float, weight: float = 1.0) -> None:
@@ -97,6 +101,7 @@ class Pegasos(Expansion):
         if weight == 0.0:
             return
         self.block.append((np.asarray(x, dtype=np.float64), y, weight))
+        self.lengths.append(self.kernel(x, x)[0, 0])
         if len(self.block) == self.k:
             self._step()
             self.block = []
@@ -104,7 +109,8 @@ class Pegasos(Expansion):
 
     def _step(self) -> None:
         self.t += 1
-        eta = 1 / (self.lam * self.t)
+        t0 = np.mean(self.lengths) / self.lam if self.t0 == "scale" else float(self.t0)
+        eta = 1 / (self.lam * (self.t + t0))
         judged = [(x, weight, *hinge(self.score(x), y)) for x, y, weight in self.block]
         self.s = (1 - eta * self.lam) * self.s
         for x, weight, inside, direction in judged:

@@ -1,7 +1,9 @@
 // Pegasos: Primal Estimated sub-GrAdient SOlver for SVM (Shalev-Shwartz, Singer, Srebro 2007).
 //
 // Steps along the subgradient of lambda/2 |w|^2 + (1/k) sum of the hinge losses of a block of k
-// examples, as long as 1/(lambda t), and back into the ball that holds the optimum.
+// examples, as long as 1/(lambda (t + t0)), and back into the ball that holds the optimum. t0 = 0 is
+// the paper's; by the scale of the rows, lambda t0 = mean |x|^2, the first step repairs its example
+// and no more (Bottou's rule), where 1/lambda would leave weights that many rounds cannot shrink.
 #pragma once
 
 #include <algorithm>
@@ -23,6 +25,7 @@ class Pegasos {
     struct Params {
         double alpha = 1e-4;  // lambda
         std::int64_t block = 1;
+        double t0 = 0.0;  // steps taken before the first, as it were; below 0: by the rows' scale
         bool project = true;
         bool average = false;
         Kernel kernel;
@@ -31,6 +34,7 @@ class Pegasos {
         void fields(F&& f) {
             f("alpha", alpha);
             f("block", block);
+            f("t0", t0);
             f("project", project);
             f("average", average);
             f("kernel", kernel);
@@ -40,6 +44,7 @@ class Pegasos {
     explicit Pegasos(const Params& params)
         : lambda(params.alpha),
           k(params.block),
+          t0(params.t0),
           project(params.project),
           f(params.kernel, Keep::least, params.average ? Predictor::average : Predictor::newest) {
         if (!(lambda > 0.0)) throw std::invalid_argument("alpha: must be positive");
@@ -54,6 +59,7 @@ class Pegasos {
         const bool violates = verdict.loss > 0.0;
         if (violates) suffered_ += weight * verdict.loss;
         const auto moves = verdict.scaled(weight);
+        if (t0 < 0.0) lengths += f.norm2(x);
         if (k == 1) {
             const double kept = begin_step();
             if (violates) add(x, id, moves, scores, kept);
@@ -91,17 +97,19 @@ class Pegasos {
     Weights weights() const { return f.weights(); }
     Support<T> support() const { return f.support(); }
 
-    auto undoable() { return std::tie(f, t, norm2, seen, A); }
+    auto undoable() { return std::tie(f, t, lengths, norm2, seen, A); }
 
     template <class Archive>
     void state(Archive& a) {
         a("f", f);
         a("t", t);
+        a("lengths", lengths);
         a("norm2", norm2);
         a("seen", seen);
         a("block", A);
         if constexpr (Archive::loading)
-            if (t < 0 || seen < 0 || seen >= k || std::int64_t(A.size()) > seen)
+            if (t < 0 || !(lengths >= 0.0) || seen < 0 || seen >= k ||
+                std::int64_t(A.size()) > seen)
                 throw std::invalid_argument("state: the block does not fit its size");
     }
 
@@ -110,33 +118,41 @@ class Pegasos {
   private:
     double lambda;
     std::int64_t k;
+    double t0;
     bool project;
     Classification task;
     Hypothesis<T> f;
     std::int64_t t = 0;     // steps taken
+    double lengths = 0.0;   // sum of |x|^2 where they say t0
     double norm2 = 0.0;     // |w|^2; shrinking forgets its rounding errors with everything else
     std::int64_t seen = 0;  // examples of the current block
     Block<T> A;
     std::vector<Change> steps;
     double suffered_ = 0.0;
 
-    // w <- (1 - 1/t) w; at t = 1 there is nothing to shrink. Returns the factor.
+    // w <- (1 - eta lambda) w; at t = 1 there is nothing to shrink. Returns the factor.
     double begin_step() {
         f.serve();
         if (++t == 1) return 1.0;
-        const double kept = 1.0 - 1.0 / static_cast<double>(t);
+        const double kept = 1.0 - eta() * lambda;
         shrink(kept);
         return kept;
     }
 
-    // w <- w + (eta/k) y x, where the scores of x are `kept` times those given.
+    double eta() const {
+        const double steps = static_cast<double>(t);
+        const double first = t0 < 0.0 ? lengths / (steps * static_cast<double>(k)) : lambda * t0;
+        return 1.0 / (lambda * steps + first);
+    }
+
+    // w <- w + (eta / k) y x, where the scores of x are `kept` times those given.
     void add(Row<T> x, std::int64_t id, std::span<const Change> moves,
              std::span<const double> scores, double kept) {
-        const double eta = 1.0 / (lambda * static_cast<double>(t) * static_cast<double>(k));
+        const double each = eta() / static_cast<double>(k);
         const double length2 = project ? f.norm2(x) : 0.0;
         steps.clear();
         for (const auto& [output, step] : moves) {
-            const double c = eta * step;
+            const double c = each * step;
             norm2 += 2.0 * c * kept * scores[output] + c * c * length2;
             steps.push_back({output, c});
         }
