@@ -462,3 +462,13 @@ def test_the_average_is_the_twins(problem, kernel):
         twin.learn(x, target)
         expected = [twin.averaged(x) for x in X[:3]]
         np.testing.assert_allclose(scores(model, X[:3]), expected, rtol=1e-8, atol=1e-9)
+
+
+def test_the_unit_of_the_target_does_not_matter_by_default():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    y = X @ [1.0, -2.0, 0.5, 0.0] + rng.normal(size=300)
+    one = PassiveAggressiveRegressor(epsilon=0.1, tol=None, max_iter=3).fit(X, y)
+    other = PassiveAggressiveRegressor(epsilon=100.0, tol=None, max_iter=3).fit(X, 1000 * y)
+    np.testing.assert_allclose(other.predict(X), 1000 * one.predict(X), rtol=1e-9)
+    assert one.score(X, y) > 0.8

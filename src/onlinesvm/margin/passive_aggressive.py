@@ -33,6 +33,10 @@ class PassiveAggressiveModel(StepByStep, WeightsOrExamples):
 class PassiveAggressiveClassifier(PassiveAggressiveModel, OnlineClassifier):
     """Passive-Aggressive I and II (Crammer et al.): classify millions of examples a second.
 
+    For wide data, text above all. Where features are few and no straight line parts the classes, as
+    on the banana set, there is always a mistake to repair, and ``fit`` may end below the majority:
+    take a kernel, or ``C=0.1``, which ends near it.
+
     If the example at hand has no hinge loss, nothing happens; else the weights move by the
     smallest step that repairs it, no further than ``C`` allows. There is no learning rate and no
     schedule. More than two classes are learned natively: the true one is pushed above the
@@ -175,8 +179,8 @@ class PassiveAggressiveRegressor(PassiveAggressiveModel, OnlineRegressor):
     """Passive-Aggressive I and II for regression: follow a target, example by example.
 
     Predictions within ``epsilon`` of the target change nothing; others move the weights by the
-    smallest step that brings them there, no further than ``C`` allows. Good for targets that
-    drift, since the last examples always count.
+    smallest step that brings them there, shortened by ``C``. For targets that drift, take
+    ``average=False``: the last examples then always count.
 
     A linear step costs one pass over the features present in the example; with a kernel every
     example outside the tube is kept, so time and memory grow with the stream.
@@ -184,17 +188,19 @@ class PassiveAggressiveRegressor(PassiveAggressiveModel, OnlineRegressor):
     Parameters
     ----------
     C : float, default=1.0
-        Aggressiveness, > 0: the largest step (``loss="epsilon_insensitive"``) or the price of
-        squared loss. Lower it on noisy targets. ``inf`` is the paper's plain PA.
+        Aggressiveness, > 0: the price of squared loss or, with ``loss="epsilon_insensitive"``, the
+        largest step. Lower it on noisy targets. ``inf`` is the paper's plain PA.
     fit_intercept : bool, default=True
         Whether to learn a bias, as the weight of a constant feature 1.
-    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
-        PA-I or PA-II.
+    loss : {"squared_epsilon_insensitive", "epsilon_insensitive"}
+        PA-II, the default, or PA-I. A step of PA-II is in proportion to the error, so the unit of
+        the target does not matter; one of PA-I ends at ``C``, however large the error.
     epsilon : float, default=0.1
         Errors up to this size cost nothing, >= 0.
-    average : bool, default=False
-        Predict with the mean of the weights of all rounds: smoother, but late where the target
-        drifts.
+    average : bool, default=True
+        Predict with the mean of the weights of all rounds, which the last noisy step cannot spoil.
+        False predicts with the newest weights, as the paper does: for targets that drift, which a
+        mean over the whole past follows too late.
     kernel : {"linear", "rbf", "poly", "laplacian", "chi2"} or callable, default="linear"
         A callable ``k(x, X)`` gives the values of one example against the rows of ``X``.
     gamma, degree, coef0
@@ -244,9 +250,11 @@ class PassiveAggressiveRegressor(PassiveAggressiveModel, OnlineRegressor):
         C: float = 1.0,
         *,
         fit_intercept: bool = True,
-        loss: Literal["epsilon_insensitive", "squared_epsilon_insensitive"] = "epsilon_insensitive",
+        loss: Literal[
+            "squared_epsilon_insensitive", "epsilon_insensitive"
+        ] = "squared_epsilon_insensitive",
         epsilon: float = 0.1,
-        average: bool = False,
+        average: bool = True,
         kernel: str | KernelFunction = "linear",
         gamma: float | Literal["scale", "auto"] = "scale",
         degree: int = 3,
