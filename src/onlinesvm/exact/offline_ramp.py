@@ -17,7 +17,8 @@ class OfflineRampSVC(BatchClassifier):
 
     The same problem as :class:`RampSVC` without the stream: prefer it when the data are complete
     and will not change. Online and offline end at different stationary points of comparable
-    value. It keeps all rows, and each of its outer rounds costs about one SVM training.
+    value. It keeps all rows, and each of its outer rounds costs about one SVM training. Like the
+    other it is meant for two classes, or a few of like size; take ``s=-1.5`` for rare ones.
 
     Parameters
     ----------
