@@ -198,9 +198,9 @@ class Report:
             {"claim": claim, "value": value, "bound": bound, "holds": bool(low <= value <= high)}
         )
 
-    def matrix(self, head: list[str], rows: list[list[str]]) -> None:
-        """A table of one's own in place of that of the cases, one column for each row given."""
-        self.details["matrix"] = [list(column) for column in zip(head, *rows, strict=True)]
+    def matrix(self, title: str, head: list[str], rows: list[list[str]]) -> None:
+        """A table of one's own, in place of that of the cases; there may be several."""
+        self.details.setdefault("tables", []).append({"title": title, "rows": [head, *rows]})
 
     def note(self, text: str) -> None:
         """Keep a remark with the figures, such as a missing peer."""
@@ -208,7 +208,8 @@ class Report:
 
     def finish(self) -> None:
         """Print the tables and write the JSON file."""
-        console.print(self._case_table())
+        for table in self._tables():
+            console.print(table)
         if self.bars:
             console.print(self._bar_table())
         for note in self.notes:
@@ -239,9 +240,13 @@ class Report:
             "details": self.details,
         }
 
+    def _tables(self) -> list[Table]:
+        own = self.details.get("tables", [])
+        return [_own_table(f"{self.title}: {one['title']}", *one["rows"]) for one in own] or [
+            self._case_table()
+        ]
+
     def _case_table(self) -> Table:
-        if "matrix" in self.details:
-            return self._own_table()
         rows = [row for case in self.cases.values() for row in case.values()]
         hidden = {"seconds", "median_s", "ratio", "best_s"}
         columns = dict.fromkeys(key for row in rows for key in row)
@@ -259,15 +264,6 @@ class Report:
                 table.add_row("" if number else case, name, *cells, end_section=last)
         return table
 
-    def _own_table(self) -> Table:
-        head, *rows = self.details["matrix"]
-        table = Table(title=self.title)
-        for number, heading in enumerate(head):
-            table.add_column(heading, justify="right" if number else "left")
-        for row in rows:
-            table.add_row(*row)
-        return table
-
     def _bar_table(self) -> Table:
         table = Table(title=f"{self.name}: what must hold")
         for heading in ("claim", "measured", "bar", "verdict"):
@@ -277,6 +273,15 @@ class Report:
             verdict = "[dim]quick run, says nothing[/]" if self.options.quick else verdict
             table.add_row(bar["claim"], figure(bar["value"]), bar["bound"], verdict)
         return table
+
+
+def _own_table(title: str, head: list[str], *rows: list[str]) -> Table:
+    table = Table(title=title)
+    for number, heading in enumerate(head):
+        table.add_column(heading, justify="right" if number else "left")
+    for row in rows:
+        table.add_row(*(cell.replace("**", "") for cell in row))
+    return table
 
 
 def figure(value: Any) -> str:

@@ -28,7 +28,9 @@ PLACE = re.compile(r"(<!-- results: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 def markdown(result: dict[str, Any]) -> str:
     """One result as a table of cases, a table of bars, and a line on where it was measured."""
-    parts = [_own(result) if "matrix" in result["details"] else _cases(result)]
+    own = result["details"].get("tables", [])
+    parts = [f"**{one['title']}**\n\n{_table(*_split(one['rows']))}" for one in own]
+    parts = parts or [_cases(result)]
     if result["bars"]:
         verdict = {True: "holds", False: "**does not hold**"}
         bars = [
@@ -36,18 +38,20 @@ def markdown(result: dict[str, Any]) -> str:
             for bar in result["bars"]
         ]
         parts.append(_table(["must hold", "measured", "bar", "verdict"], bars))
-    parts += [f"*{note}*" for note in result["notes"]]
+    if result["notes"]:
+        parts.append("\n".join(f"- {note}" for note in result["notes"]))
     parts.append(_origin(result))
     return "\n\n".join(parts)
 
 
-def _own(result: dict[str, Any]) -> str:
-    head, *rows = result["details"]["matrix"]
-    return _table(head, rows)
+def _split(lines: list[list[str]]) -> tuple[list[str], list[list[str]]]:
+    head, *rows = lines
+    return head, rows
 
 
 def _cases(result: dict[str, Any]) -> str:
     shown = ("best_s", "ratio", "per_second", "accuracy", "SVs", "labels", "passes")
+    shown += ("violation", "beyond %", "gap")
     rows = [
         (case, name, row) for case, group in result["cases"].items() for name, row in group.items()
     ]

@@ -109,16 +109,20 @@ def test_the_summary_shows_what_was_missed_or_nearly(bench, report, monkeypatch,
     assert "bytes" not in tables.summary()
 
 
-def test_a_table_of_ones_own_takes_the_place_of_the_cases(bench, report, capsys):
+def test_tables_of_ones_own_take_the_place_of_the_cases(bench, report, capsys):
     from bench.tables import markdown
 
-    report.matrix(["set", "SVC"], [["iris", "97.8"], ["wine", "66.7"]])
+    report.matrix("flowers", ["set", "iris"], [["SVC", "**97.8**"]])
+    report.matrix("drinks", ["set", "wine"], [["SVC", "66.7"]])
     report.bar("below the majority", -0.5, at_most=0)
     report.finish()
-    assert "97.8" in capsys.readouterr().out
-    result = json.loads(report.path.read_text())
-    assert "| set | iris | wine |" in markdown(result)
-    assert "| SVC | 97.8 | 66.7 |" in markdown(result)
+    shown = capsys.readouterr().out
+    assert "97.8" in shown
+    assert "drinks" in shown
+    assert "**" not in shown
+    text = markdown(json.loads(report.path.read_text()))
+    assert "**flowers**\n\n| set | iris |\n| --- | --- |\n| SVC | **97.8** |" in text
+    assert text.index("97.8") < text.index("66.7")
 
 
 def test_every_set_of_the_tournament_can_be_cut(bench, monkeypatch):
@@ -132,3 +136,30 @@ def test_every_set_of_the_tournament_can_be_cut(bench, monkeypatch):
     iris = sets[0]
     assert (np.diff(iris.y) >= 0).all()
     assert len(iris.y) + len(iris.y_test) == 150
+
+
+def test_a_miss_is_bold_in_the_tournament_and_named(bench, report):
+    from sklearn.svm import SVC
+
+    from bench.quality import defaults
+    from onlinesvm import PegasosSVC, SmoSVC
+
+    X, y = np.zeros((100, 1)), np.repeat([0, 1], 50)
+    contest = defaults.Contest("coins", X, y, X, y)
+    fit = {"SVC": 70.0, "OneVsRestSVC": 70.0, "SGDClassifier": 60.0, "SmoSVC": 69.5}
+    scores = {name: (value, None, 0.1) for name, value in fit.items()}
+    scores["PegasosSVC"] = (57.0, 39.0, 0.1)
+    ours = [SmoSVC, PegasosSVC]
+    defaults.show(report, [contest], {"coins": scores}, [SVC, *ours])
+    (shown,) = report.details["tables"]
+    assert shown["rows"] == [
+        ["set (rows)", "coins (100)"],
+        ["the majority", "50.0"],
+        ["SVC", "70.0"],
+        ["SmoSVC", "69.5"],
+        ["PegasosSVC", "**57.0** / 39.0"],
+    ]
+    defaults.hold_to_bars(report, [contest], {"coins": scores}, ours)
+    assert [bar["holds"] for bar in report.bars] == [True, True, False, True]
+    (note,) = report.notes
+    assert "PegasosSVC on coins, 3.0" in note
