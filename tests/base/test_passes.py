@@ -12,11 +12,11 @@ from sklearn.svm import SVC
 
 import onlinesvm
 from onlinesvm import LASVC, HullerSVC, KernelPerceptron, NormaSVC, PassiveAggressiveClassifier
-from onlinesvm.base import InRandomOrder, StepByStep
+from onlinesvm.base import PassByPass, StepByStep
 from onlinesvm.base.passes import _Patience
 from onlinesvm.checks import fingerprint
 
-SHUFFLING = [cls for cls in onlinesvm.all_estimators() if issubclass(cls, InRandomOrder)]
+SHUFFLING = [cls for cls in onlinesvm.all_estimators() if issubclass(cls, PassByPass)]
 STEPPING = [cls for cls in SHUFFLING if issubclass(cls, StepByStep)]
 
 

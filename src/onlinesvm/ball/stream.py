@@ -205,10 +205,10 @@ class StreamSVC(PassByPass, WeightsOrExamples, OnlineClassifier):
         try:
             done = super()._pass_by_pass(batch)
             self._core.measure()
+            self._next_id = self._id_gap = 0
             self._learn(batch)
         finally:
             self._core.settle()
-        self._next_id, self._id_gap = n, 0
         return done
 
     def _criterion(self, n: int) -> Any:

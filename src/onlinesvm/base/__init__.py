@@ -5,7 +5,7 @@ from .classifier import BatchClassifier, OnlineClassifier
 from .estimator import OnlineEstimator
 from .hypothesis import WeightsOrExamples
 from .outlier import OnlineOutlierDetector
-from .passes import InRandomOrder, PassByPass, StepByStep
+from .passes import PassByPass, StepByStep
 from .persistence import load
 from .regressor import OnlineRegressor
 
@@ -13,7 +13,6 @@ __all__ = [
     "BatchClassifier",
     "Certificate",
     "CertificateError",
-    "InRandomOrder",
     "OnlineClassifier",
     "OnlineEstimator",
     "OnlineOutlierDetector",

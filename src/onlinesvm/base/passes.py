@@ -14,37 +14,12 @@ from ..params import count, flag, number
 from .estimator import Batch, OnlineEstimator
 
 
-class InRandomOrder(OnlineEstimator):
-    """One pass depends on the order of its rows, so ``fit`` takes them in a random one.
-
-    Its constructor has the parameters ``shuffle`` and ``random_state``.
-    """
-
-    def _begin(self, batch: Batch) -> None:
-        flag("shuffle", self.shuffle)
-        count("random_state", self.random_state)
-        super()._begin(batch)
-
-    def _fit(self, batch: Batch) -> None:
-        self._begin(batch)
-        self._pass(self._weighted(batch), 1)
-
-    def _pass(self, batch: Batch, number: int) -> None:
-        """Learn the rows in the order of this pass; they stay the examples 0 to n - 1."""
-        n = len(batch.rows)
-        if self.shuffle:
-            self._meet(batch, n - 1, told=True)  # fit knows all labels beforehand
-            order = np.random.default_rng([self.random_state, number]).permutation(n)
-            batch = _reordered(batch, order)
-        self._next_id = self._id_gap = 0  # every pass counts them again
-        self._learn(batch)
-
-
-class PassByPass(InRandomOrder):
+class PassByPass(OnlineEstimator):
     """``fit`` makes passes until they no longer pay; ``partial_fit`` makes one, in order.
 
-    Its constructor has the parameters ``max_iter``, ``tol``, ``shuffle`` and ``random_state``, and
-    its core tells what the examples cost when they came, before each was learned (``suffered``).
+    One pass depends on the order of its rows, so those of ``fit`` take them in random ones. The
+    constructor has the parameters ``max_iter``, ``tol``, ``shuffle`` and ``random_state``, and the
+    core tells what the examples cost when they came, before each was learned (``suffered``).
     """
 
     _n_iter = 1
@@ -57,6 +32,8 @@ class PassByPass(InRandomOrder):
 
     def _begin(self, batch: Batch) -> None:
         count("max_iter", self.max_iter, at_least=1)
+        flag("shuffle", self.shuffle)
+        count("random_state", self.random_state)
         super()._begin(batch)
         self._n_iter = 1
 
@@ -84,6 +61,16 @@ class PassByPass(InRandomOrder):
             if stop(suffered):
                 return True
         return False
+
+    def _pass(self, batch: Batch, number: int) -> None:
+        """Learn the rows in the order of this pass; they stay the examples 0 to n - 1."""
+        n = len(batch.rows)
+        if self.shuffle:
+            self._meet(batch, n - 1, told=True)  # fit knows all labels beforehand
+            order = np.random.default_rng([self.random_state, number]).permutation(n)
+            batch = _reordered(batch, order)
+        self._next_id = self._id_gap = 0  # every pass counts them again
+        self._learn(batch)
 
     def _criterion(self, n: int) -> Any:
         """Says after each pass, from what its examples cost, whether it was the last."""
