@@ -577,9 +577,10 @@ def test_bad_parameters_are_named(name, value):
         StreamSVC(**{name: value}).fit(np.eye(2), [0, 1])
 
 
-def test_overflow_and_vanishing_weights_are_passed_over():
+def test_overflow_is_refused_and_a_vanishing_weight_passed_over():
     model = StreamSVC(classes=LABELS).partial_fit(np.eye(2), LABELS)
     before = model.decision_function(np.eye(2))
-    model.learn_one(np.array([1e200, 1.0]), 1.0)
+    with pytest.raises(ValueError, match="too large"):
+        model.learn_one(np.array([1e200, 1.0]), 1.0)
     model.learn_one(np.array([1.0, 1.0]), 1.0, 1e-320)
     np.testing.assert_array_equal(model.decision_function(np.eye(2)), before)
