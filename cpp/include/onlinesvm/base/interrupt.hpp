@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace onlinesvm {
 
@@ -15,12 +16,11 @@ class Interrupt {
     struct Listener {
         std::int64_t left, work;  // until the clock is read, in multiply-adds or so
         std::chrono::milliseconds every;
-        Ask ask;  // nullptr: nobody listens
+        Ask ask;
         void* whom;
         Clock::time_point asked;  // last, or when counting began
     };
-    static inline constinit thread_local Listener here{
-        0, std::int64_t(1) << 40, {}, nullptr, nullptr, {}};
+    static inline constinit thread_local Listener* here = nullptr;  // nobody listens
 
   public:
     // How often a poll becomes a question: once so much has been done and so much time has passed.
@@ -32,39 +32,40 @@ class Interrupt {
     static constexpr Pace brisk{std::int64_t(1) << 17, std::chrono::milliseconds(0)};
     static constexpr Pace always{1, std::chrono::milliseconds(0)};
 
-    // While it lives, polls of this thread reach `ask`.
+    // While it lives, polls of this thread reach `ask`; nobody, if that is nullptr.
     class Listening {
       public:
-        Listening(Ask ask, void* whom, Pace pace) : before_(here) {
-            here = {pace.work, pace.work, pace.every, ask, whom, {}};
-        }
+        Listening(Ask ask, void* whom, Pace pace)
+            : mine_{pace.work, pace.work, pace.every, ask, whom, {}},
+              before_(std::exchange(here, ask ? &mine_ : nullptr)) {}
         ~Listening() { here = before_; }
         Listening(const Listening&) = delete;
         Listening& operator=(const Listening&) = delete;
 
       private:
-        Listener before_;
+        Listener mine_;
+        Listener* before_;
     };
 
     static void poll(std::size_t work) {
-        if ((here.left -= std::int64_t(work) + 1) < 0) look();
+        if (Listener* listener = here; listener && (listener->left -= std::int64_t(work) + 1) < 0)
+            look(*listener);
     }
     // Asks at once: for waits, in which nothing is done.
     static void ask() {
-        if (here.ask) here.ask(here.whom);
+        if (here) here->ask(here->whom);
     }
 
   private:
-    static void look() {
-        here.left = here.work;
-        if (!here.ask) return;
-        if (here.every.count() > 0) {
+    static void look(Listener& listener) {
+        listener.left = listener.work;
+        if (listener.every.count() > 0) {
             const auto now = Clock::now();
-            if (here.asked == Clock::time_point()) here.asked = now;
-            if (now - here.asked < here.every) return;
-            here.asked = now;
+            if (listener.asked == Clock::time_point()) listener.asked = now;
+            if (now - listener.asked < listener.every) return;
+            listener.asked = now;
         }
-        ask();
+        listener.ask(listener.whom);
     }
 };
 
