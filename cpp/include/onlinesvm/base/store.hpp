@@ -17,6 +17,7 @@
 #include <optional>
 #include <span>
 #include <stdexcept>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -352,11 +353,15 @@ class Store {
     }
     void swap(Slot a, Slot b) {
         if (a == b) return;
-        if (trace()) std::swap(origin_[a], origin_[b]);
+        if (listing() && swaps_.size() < kFew + was_.size / 16)
+            swaps_.push_back({a, b});
+        else if (trace())
+            std::swap(origin_[a], origin_[b]);
         exchange(a, b);
     }
 
-    // ---- taking back: where each example was at the mark, once they move; and those that went ----
+    // ---- taking back: the first swaps; where each example was at the mark, once they are many or one
+    // goes; and those that went ----
 
     void mark() noexcept {
         commit();
@@ -365,6 +370,7 @@ class Store {
     }
     void commit() noexcept {
         marked_ = traced_ = false;
+        swaps_.clear();
         origin_.clear();
         removed_.clear();
         emptied_.reset();
@@ -375,6 +381,8 @@ class Store {
         else if (emptied_)
             examples_ = std::move(*emptied_), origin_.clear();
         if (was_.size == 0 && was_.sparse) examples_ = SparseStore<T>();
+        for (; !swaps_.empty(); swaps_.pop_back())
+            exchange(swaps_.back().first, swaps_.back().second);
         for (Slot j = size(); j-- > 0;) {
             if (traced_ ? origin_[j] != kNew : j < was_.size) continue;
             exchange(j, size() - 1);
@@ -517,11 +525,14 @@ class Store {
     }
     // From now on the places of those that were there at the mark are followed.
     bool trace() {
-        if (!marked_ || was_.size == 0 || traced_) return traced_;
+        if (!listing()) return traced_;
         origin_.assign(size(), kNew);
         std::iota(origin_.begin(), origin_.begin() + std::ptrdiff_t(was_.size), std::uint32_t(0));
+        for (const auto& [a, b] : swaps_) std::swap(origin_[a], origin_[b]);
+        swaps_.clear();
         return traced_ = true;
     }
+    bool listing() const { return marked_ && was_.size > 0 && !traced_; }
     Removed last() const {
         Removed gone{origin_.back(), {}, {}};
         const Row<T> x = get(size() - 1, gone.x);
@@ -546,7 +557,9 @@ class Store {
         bool sparse = false;
         std::size_t size = 0, width = 0;
     } was_;
+    static constexpr std::size_t kFew = 8;
     bool marked_ = false, traced_ = false;
+    std::vector<std::pair<Slot, Slot>> swaps_;
     std::vector<std::uint32_t> origin_;  // by slot
     std::vector<Removed> removed_;
     std::optional<Examples> emptied_;  // all were removed, and the next example had another form
