@@ -493,8 +493,13 @@ void symv(const double* a, size_t stride, size_t n, const double* x, double* y) 
     for (size_t r = 0; r < n; ++r) y[r] = dot(a + r * stride, x, n);
 }
 
-void rank_one(double* a, size_t stride, size_t n, double c, const double* u) {
-    for (size_t r = 0; r < n; ++r) axpy(c * u[r], u, a + r * stride, n);
+void rank_one(const double* a, double* to, size_t stride, size_t n, double c, const double* u) {
+    for (size_t r = 0; r < n; ++r, a += stride, to += stride) {
+        const double step = c * u[r];
+        size_t i = 0;
+        for (; i + M <= n; i += M) store(to + i, load(a + i) + widen(u + i) * step);
+        for (; i < n; ++i) to[i] = a[i] + u[i] * step;
+    }
 }
 
 double read(const char* bytes, size_t n) {

@@ -48,8 +48,8 @@ class CoreVector : public OneVsRest<T, CoreBall<T>> {
         const double cost = params_.C * weight;
         if (!(cost > 0 && std::isfinite(1 / cost))) return;
         const Slot t = rows_->push(x, id);
-        notes_->label[t] = std::int32_t(y);
-        notes_->cost[t] = cost;
+        notes_->label.edit(t) = std::int32_t(y);
+        notes_->cost.edit(t) = cost;
         for (std::size_t o = 0; o < machines_.size(); ++o)
             machines_[o]->add(t, sign(o, std::int32_t(y)), 1 / cost);
     }

@@ -42,7 +42,7 @@ struct Centres {
         scale.resize(n, 1.0);
     }
     void shrink(std::size_t j, double factor) {
-        scale[j] *= factor;
+        scale.edit(j) *= factor;
         if (!(scale[j] > 1e-100)) settle(j);
     }
     Change adding(std::size_t j, double step) const { return {j, step / scale[j]}; }
@@ -54,7 +54,7 @@ struct Centres {
     }
     void copy(std::size_t from, std::size_t to, double factor) {
         f.copy(from, to, factor * scale[from]);
-        scale[to] = 1.0;
+        scale.edit(to) = 1.0;
     }
     void append(const Centres& other, std::int64_t shift) {
         f.append(other.f, shift);
@@ -201,7 +201,7 @@ class StreamSVM {
         if (!was_binary) return;
         clusters[1] = clusters[0];
         waiting[1] = waiting[0];
-        for (Waiting<T>& point : waiting[0]) point.step = -point.step;
+        for (Waiting<T>& point : waiting[0].edit()) point.step = -point.step;
         std::visit(
             [&](auto& c) {
                 for (std::size_t b = 0; b < params.balls; ++b) {
@@ -370,13 +370,13 @@ class StreamSVM {
         if (cluster.size() == 0) {
             cluster.push({0.0, z.slack, 1, z.norm2 + z.slack}, {}, z.norm2);
             changes.push_back(c.adding(o, z.step));
-            share[at] = 1.0;
+            share.edit(at) = 1.0;
             return;
         }
         Ball& ball = cluster.balls[0];
         double& dots = cluster.dots[0];
         const double inner = z.step * c.scale[o] * products[o];
-        const double own = std::min(1.0, std::as_const(share)[at] * unit[o]);
+        const double own = std::min(1.0, share[at] * unit[o]);
         const double c2 = dots + ball.xi2, D = ball.square - c2;
         const double d2 = c2 - 2.0 * (inner + own * z.slack) + z.norm2 + z.slack;
         if (mode == Mode::measure) {
@@ -394,9 +394,9 @@ class StreamSVM {
         c.shrink(o, keep);
         changes.push_back(c.adding(o, tau * z.step));
         unit[o] *= keep;
-        share[at] = tau == least ? 0.0 : (keep * own + tau) / unit[o];
+        share.edit(at) = tau == least ? 0.0 : (keep * own + tau) / unit[o];
         if (unit[o] > 1e-100 && unit[o] < 1e100) return;
-        for (std::size_t n = o; n < share.size(); n += outputs()) share[n] *= unit[o];
+        for (std::size_t n = o; n < share.size(); n += outputs()) share.edit(n) *= unit[o];
         unit[o] = 1.0;
     }
     // Examples with no share in any output are none of the model's.
@@ -408,7 +408,7 @@ class StreamSVM {
                             [](double l) { return l > 0.0; }))
                 continue;
             f.drop(slot);
-            kept[slot] = kept.back();
+            kept.edit(slot) = kept.back();
             kept.pop_back();
         }
     }

@@ -87,7 +87,7 @@ class KernelModel {
         ids.push_back(id);
         largest = std::max(largest, id);
         for (auto& row : s) row.push_back(0.0);
-        for (const Change& change : changes) s[change.output].back() = change.step;
+        for (const Change& change : changes) s[change.output].edit(store.size() - 1) = change.step;
     }
 
     // The slot of the example with this id; size() if it is not stored. Streams number upwards.
@@ -101,10 +101,10 @@ class KernelModel {
         const std::size_t last = store.size() - 1;
         store.swap(slot, last);
         store.pop();
-        ids[slot] = ids[last];
+        ids.edit(slot) = ids[last];
         ids.pop_back();
         for (auto& row : s) {
-            row[slot] = row[last];
+            row.edit(slot) = row[last];
             row.pop_back();
         }
         coming = 0;  // the rows announced are of the slots as they were
@@ -126,17 +126,17 @@ class KernelModel {
 
     // More of an example that is stored already.
     void amend(Slot slot, std::span<const Change> changes) {
-        for (const Change& change : changes) s[change.output][slot] += change.step;
+        for (const Change& change : changes) s[change.output].edit(slot) += change.step;
     }
 
     // f_to = factor f_from
     void copy(std::size_t from, std::size_t to, double factor) {
-        for (std::size_t i = 0; i < store.size(); ++i) s[to][i] = factor * s[from][i];
+        for (std::size_t i = 0; i < store.size(); ++i) s[to].edit(i) = factor * s[from][i];
     }
 
     // f_to += factor f_from
     void blend(std::size_t from, std::size_t to, double factor) {
-        for (std::size_t i = 0; i < store.size(); ++i) s[to][i] += factor * s[from][i];
+        for (std::size_t i = 0; i < store.size(); ++i) s[to].edit(i) += factor * s[from][i];
     }
 
     // The outputs of another model follow those of this one; its ids go up by `shift`.

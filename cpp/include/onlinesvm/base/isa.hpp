@@ -90,7 +90,9 @@ struct Table {
 
 struct DenseTable {
     void (*symv)(const double* a, std::size_t stride, std::size_t n, const double* x, double* y);
-    void (*rank_one)(double* a, std::size_t stride, std::size_t n, double c, const double* u);
+    // to = a + c u u', in place or elsewhere.
+    void (*rank_one)(const double* a, double* to, std::size_t stride, std::size_t n, double c,
+                     const double* u);
     // Reads a buffer once: the floor under any kernel row.
     double (*read)(const char* bytes, std::size_t n);
 };

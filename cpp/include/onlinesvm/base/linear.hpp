@@ -76,8 +76,8 @@ class LinearModel {
     // For an example that was read before.
     void add(Row<T> x, std::int64_t, std::span<const Change> changes) {
         for (const auto& [output, step] : changes) {
-            bias[output] += step * offset;
-            double* weights = w.data() + output * stride;
+            bias.edit(output) += step * offset;
+            double* weights = w.edit().data() + output * stride;
             if (!x.sparse()) {
                 isa::table<T>().axpy(step, x.values, weights, x.size);
                 continue;
@@ -89,16 +89,18 @@ class LinearModel {
 
     // f_to = factor f_from
     void copy(std::size_t from, std::size_t to, double factor) {
-        bias[to] = factor * bias[from];
+        bias.edit(to) = factor * bias[from];
+        double* weights = w.edit().data();
         for (std::size_t i = 0; i < columns; ++i)
-            w[to * stride + i] = factor * w[from * stride + i];
+            weights[to * stride + i] = factor * weights[from * stride + i];
     }
 
     // f_to += factor f_from
     void blend(std::size_t from, std::size_t to, double factor) {
-        bias[to] += factor * bias[from];
+        bias.edit(to) += factor * bias[from];
+        double* weights = w.edit().data();
         for (std::size_t i = 0; i < columns; ++i)
-            w[to * stride + i] += factor * w[from * stride + i];
+            weights[to * stride + i] += factor * weights[from * stride + i];
     }
 
     // The outputs of another model follow those of this one.
@@ -107,9 +109,9 @@ class LinearModel {
         const std::size_t first = outputs();
         grow(first + other.outputs());
         for (std::size_t r = 0; r < other.outputs(); ++r) {
-            bias[first + r] = other.bias[r];
+            bias.edit(first + r) = other.bias[r];
             std::copy_n(other.w.begin() + r * other.stride, other.columns,
-                        w.begin() + (first + r) * stride);
+                        w.edit().begin() + (first + r) * stride);
         }
     }
 

@@ -157,9 +157,7 @@ class OneVsRest {
         PlainLedger<double> cost;    // C_i
         PlainLedger<std::int32_t> label;
         void slot_pushed() override { cost.push_back(0), label.push_back(0); }
-        void slots_swapped(Slot a, Slot b) override {
-            std::swap(cost[a], cost[b]), std::swap(label[a], label[b]);
-        }
+        void slots_swapped(Slot a, Slot b) override { cost.swap(a, b), label.swap(a, b); }
         void slot_popped() override { cost.pop_back(), label.pop_back(); }
     };
 

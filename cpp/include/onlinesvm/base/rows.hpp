@@ -67,7 +67,7 @@ class Rows {
         spare_.reserve(kSpare);  // giving a row back must not need memory
     }
 
-    std::size_t size() const { return store_.size(); }
+    std::size_t size() const { return ids_.size(); }
     std::size_t resting() const { return resting_; }
     std::size_t active() const { return active_; }
     std::size_t hot() const { return active_ - resting_; }
@@ -172,7 +172,7 @@ class Rows {
         swap(j, size() - 1);
         drop_row(size() - 1);
         for (Follower* f : followers_) f->slot_popped();
-        forget_id(std::as_const(ids_).back());
+        forget_id(ids_.back());
         ids_.pop_back();
         k_.pop_back();
         k_inv_.pop_back();
@@ -241,7 +241,7 @@ class Rows {
         store_.revert();
         std::erase_if(slot_of_, [&](const auto& held) { return held.second.born == age_; });
         for (auto& node : gone_) slot_of_.insert(std::move(node));
-        for (Slot j = 0; j < size(); ++j) slot_of_.find(std::as_const(ids_)[j])->second.slot = j;
+        for (Slot j = 0; j < size(); ++j) slot_of_.find(ids_[j])->second.slot = j;
         cache_.resize(size());
         std::tie(resting_, active_) = was_;
         gone_.clear();
@@ -404,10 +404,10 @@ class Rows {
             exchange_values(a, b);
         std::swap(cache_[a], cache_[b]);
         store_.swap(a, b);
-        std::swap(k_[a], k_[b]);
-        std::swap(k_inv_[a], k_inv_[b]);
-        std::swap(ids_[a], ids_[b]);
-        for (Slot j : {a, b}) slot_of_.find(std::as_const(ids_)[j])->second.slot = j;
+        k_.swap(a, b);
+        k_inv_.swap(a, b);
+        ids_.swap(a, b);
+        for (Slot j : {a, b}) slot_of_.find(ids_[j])->second.slot = j;
         for (Follower* f : followers_) f->slots_swapped(a, b);
     }
     void exchange_values(Slot a, Slot b) {

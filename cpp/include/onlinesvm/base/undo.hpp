@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -24,8 +25,9 @@ concept Revertible = requires(P& part) { part.mark(), part.commit(), part.revert
 template <class P>
 concept Listed = requires(P& object) { object.undoable(); };
 
-// A vector that can be taken back. It writes down the first values that change and, when they become
-// many, saves all once: a change of little costs little, a long call no more than one copy.
+// A vector that can be taken back. Reading it is reading a vector; who writes says so, by edit: then
+// the first values that change are written down and, when they become many, all are saved once. A
+// change of little costs little, a long call no more than one copy.
 template <class Array>
 class LedgerOf : public Array {
   public:
@@ -47,16 +49,35 @@ class LedgerOf : public Array {
         return *this;
     }
 
-    using Array::back, Array::begin, Array::data, Array::end, Array::front, Array::operator[];
-    V& operator[](std::size_t i) {
+    const V& operator[](std::size_t i) const { return Array::operator[](i); }
+    const V* data() const { return Array::data(); }
+    auto begin() const { return Array::begin(); }
+    auto end() const { return Array::end(); }
+    const V& front() const { return Array::front(); }
+    const V& back() const { return Array::back(); }
+
+    V& edit(std::size_t i) {
         if (i < whole_) note(i);
         return Array::operator[](i);
     }
-    V* data() { return save(), Array::data(); }
-    auto begin() { return save(), Array::begin(); }
-    auto end() { return save(), Array::end(); }
-    V& front() { return (*this)[0]; }
-    V& back() { return (*this)[this->size() - 1]; }
+    std::span<V> edit() {
+        save();
+        return {Array::data(), this->size()};
+    }
+    // From where and to where, if all that counts is about to be written anew: where nothing has
+    // changed yet, the old values become the image as they lie.
+    std::pair<const V*, V*> renew() {
+        if (whole_ == 0 || whole_ != this->size() || !log_.empty()) {
+            V* const here = edit().data();
+            return {here, here};
+        }
+        image_.resize(whole_);
+        Array::swap(image_);
+        whole_ = 0;
+        saved_ = true;
+        return {image_.data(), Array::data()};
+    }
+    void swap(std::size_t i, std::size_t j) { std::swap(edit(i), edit(j)); }
     void pop_back() {
         if (this->size() <= whole_) note(this->size() - 1);
         Array::pop_back();
@@ -66,7 +87,6 @@ class LedgerOf : public Array {
         Array::resize(n, value);
     }
     void clear() { save(), Array::clear(); }
-    void swap(Array&) = delete;
     template <class... Values>
     void assign(Values&&... values) {
         save();
@@ -74,15 +94,14 @@ class LedgerOf : public Array {
     }
 
     void mark() noexcept {
-        commit();
+        forget();
         was_ = whole_ = this->size();
     }
+    // A large image keeps its memory while calls need one again and again.
     void commit() noexcept {
-        whole_ = 0;
-        saved_ = false;
-        log_.clear();
-        image_.clear();
-        if (image_.capacity() * sizeof(V) > kSpare) Array().swap(image_);
+        needed_ = saved_ ? std::min(needed_ + kOften, 4 * kOften) : std::max(needed_ - 1, 0);
+        forget();
+        if (needed_ <= kOften && image_.capacity() * sizeof(V) > kSpare) Array().swap(image_);
     }
     void revert() noexcept {
         if (saved_) {
@@ -91,21 +110,39 @@ class LedgerOf : public Array {
             Array::resize(was_);  // within its capacity
             undo(*this);
         }
-        commit();
+        forget();
     }
-    std::size_t nbytes() const { return (this->capacity() + image_.capacity()) * sizeof(V); }
+    std::size_t nbytes() const {
+        return (this->capacity() + image_.capacity()) * sizeof(V) +
+               log_.capacity() * sizeof(log_[0]);
+    }
 
   private:
-    static constexpr std::size_t kFew = 32;
-    static constexpr std::size_t kSpare = std::size_t(1) << 16;  // bytes kept for the next call
+    static constexpr std::size_t kFew = 8;
+    static constexpr std::size_t kSpare = std::size_t(1) << 20;  // bytes kept in any case
+    static constexpr int kOften = 8;                             // once in so many calls
 
-    void note(std::size_t i) {
+    void forget() noexcept {
+        whole_ = 0;
+        saved_ = false;
+        log_.clear();
+        // Numbers stay: the next image is then copied over them in one move.
+        if constexpr (!std::is_trivially_copyable_v<V>) image_.clear();
+    }
+
+    [[gnu::noinline]] void note(std::size_t i) {
         if (log_.size() >= kFew + was_ / 16) return save();
         log_.push_back({i, Array::operator[](i)});
     }
     void save() {
-        if (whole_ == 0) return;
+        if (whole_ > 0) take_image();
+    }
+    [[gnu::noinline]] void take_image() {
         const Array& now = *this;
+        if (image_.capacity() < was_) {  // it grows with the array, not by one each call
+            Array().swap(image_);
+            image_.reserve(now.capacity());
+        }
         image_.assign(now.begin(), now.begin() + std::ptrdiff_t(std::min(now.size(), was_)));
         image_.resize(was_);
         undo(image_);
@@ -120,6 +157,7 @@ class LedgerOf : public Array {
 
     std::size_t was_ = 0, whole_ = 0;  // size at the mark; as long as changes are written down
     bool saved_ = false;
+    int needed_ = 0;  // how often an image is
     std::vector<std::pair<std::size_t, V>> log_;
     Array image_;
 };
@@ -127,6 +165,12 @@ template <class V>
 using Ledger = LedgerOf<Aligned<V>>;
 template <class V>
 using PlainLedger = LedgerOf<std::vector<V>>;
+
+// Bytes held by some of them.
+template <class... Ledgers>
+std::size_t nbytes_of(const Ledgers&... all) {
+    return (all.nbytes() + ...);
+}
 
 // How one part was.
 template <class P>

@@ -142,8 +142,8 @@ class Huller : public OneVsRest<T, Hulls<T>> {
     }
     Slot store(Row<T> x, KernelRow<T> row, std::int32_t label, double cost, std::int64_t id) {
         Slot k = rows_->push(x, id);
-        notes_->label[k] = label;
-        notes_->cost[k] = cost;
+        notes_->label.edit(k) = label;
+        notes_->cost.edit(k) = cost;
         rows_->keep(k, std::move(row));
         k = rows_->promote(k);
         for (std::size_t c = 0; c < machines_.size(); ++c)

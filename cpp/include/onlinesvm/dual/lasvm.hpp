@@ -130,8 +130,8 @@ class Lasvm : public PairModel<T> {
             return false;
         }
         Slot k = rows_->push(x, id);
-        notes_->label[k] = label;
-        notes_->cost[k] = params_.C * weight;
+        notes_->label.edit(k) = label;
+        notes_->cost.edit(k) = params_.C * weight;
         rows_->keep(k, std::move(row));
         k = rows_->promote(k);
         for (std::size_t c = 0; c < machines_.size(); ++c) {

@@ -48,8 +48,8 @@ class Smo : public PairModel<T> {
         KernelRow<T> row = rows_->arriving(x);
         if (weight <= 0) return;
         const Slot j = rows_->push(x, id);
-        notes_->label[j] = std::int32_t(y);
-        notes_->cost[j] = params_.C * weight;
+        notes_->label.edit(j) = std::int32_t(y);
+        notes_->cost.edit(j) = params_.C * weight;
         capped_ = false;
         for (std::size_t c = 0; c < machines_.size(); ++c) {
             Pair<T>& m = *machines_[c];

@@ -45,8 +45,8 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
         KernelRow<T> row = rows_->arriving(x);
         if (weight <= 0) return;
         const Slot c = rows_->push(x, id);
-        notes_->label[c] = std::int32_t(y);
-        notes_->cost[c] = C_ * weight;
+        notes_->label.edit(c) = std::int32_t(y);
+        notes_->cost.edit(c) = C_ * weight;
         bool moves = false;
         for (std::size_t o = 0; o < machines_.size(); ++o) {
             Balanced<T>& machine = *machines_[o];
@@ -79,7 +79,7 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
     void set_C(double C) {
         const double r = C / C_;
         C_ = C;
-        for (double& cost : notes_->cost) cost *= r;
+        for (double& cost : notes_->cost.edit()) cost *= r;
         for (auto& machine : machines_) machine->scale(r);
         settle();
     }
@@ -87,7 +87,7 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
     void reweight(std::span<const std::int64_t> ids, std::span<const double> weights) {
         for (std::int64_t id : ids) rows_->slot(id);  // all held, before anything changes
         for (std::size_t i = 0; i < ids.size(); ++i) {
-            const double cost = notes_->cost[rows_->slot(ids[i])] = C_ * weights[i];
+            const double cost = notes_->cost.edit(rows_->slot(ids[i])) = C_ * weights[i];
             for (auto& machine : machines_) machine->rebound(ids[i], cost);
         }
         settle();

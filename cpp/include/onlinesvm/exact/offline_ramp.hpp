@@ -23,8 +23,8 @@ class OfflineRamp : public RampModel<T> {
     void learn(Row<T> x, double y, double weight, std::int64_t id) {
         if (weight <= 0) return;
         const Slot t = rows_->push(x, id);
-        notes_->label[t] = std::int32_t(y);
-        notes_->cost[t] = ramp_.C * weight;
+        notes_->label.edit(t) = std::int32_t(y);
+        notes_->cost.edit(t) = ramp_.C * weight;
         for (std::size_t c = 0; c < machines_.size(); ++c)
             machines_[c]->learn(t, this->sign(c, std::int32_t(y)), notes_->cost[t], 0);
     }

@@ -199,8 +199,8 @@ class Poker : public OneVsRest<T, Parametric<T, Task::copies>> {
     void append(Row<T> x, double y, double weight, std::int64_t id, bool first) {
         KernelRow<T> row = rows_->arriving(x);
         const Slot c = rows_->push(x, id);
-        notes_->cost[c] = C_ * weight;
-        if constexpr (kClasses) notes_->label[c] = std::int32_t(y);
+        notes_->cost.edit(c) = C_ * weight;
+        if constexpr (kClasses) notes_->label.edit(c) = std::int32_t(y);
         total_ += notes_->cost[c];
         bool moves = false;
         for (std::size_t o = 0; o < machines_.size(); ++o) {

@@ -100,8 +100,8 @@ class Ramp : public RampModel<T> {
     void add(Row<T> x, KernelRow<T> row, double y, double weight, std::int64_t id) {
         const Slot t = rows_->push(x, id);
         ++labels_used_;
-        notes_->label[t] = std::int32_t(y);
-        notes_->cost[t] = ramp_.C * weight;
+        notes_->label.edit(t) = std::int32_t(y);
+        notes_->cost.edit(t) = ramp_.C * weight;
         bool moves = false;
         for (std::size_t c = 0; c < machines_.size(); ++c) {
             const double sign_c = sign(c, std::int32_t(y)), g = 1 - sign_c * f_[c];

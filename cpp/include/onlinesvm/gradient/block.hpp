@@ -20,8 +20,8 @@ class Block {
 
     void push(Row<T> x, std::int64_t id, std::span<const Change> changes) {
         values.insert(values.end(), x.values, x.values + x.size);
+        if (x.sparse()) indices.insert(indices.end(), x.indices, x.indices + x.size);
         indices.resize(values.size());
-        if (x.sparse()) std::copy_n(x.indices, x.size, indices.end() - std::ptrdiff_t(x.size));
         sparse.push_back(x.sparse());
         ends.push_back(std::int64_t(values.size()));
         widths.push_back(std::int64_t(x.width));

@@ -219,14 +219,14 @@ class Norma {
     // An example that is stored already starts a new life.
     void note_birth(std::int64_t id) {
         if (const auto slot = f.find(id))
-            born[*slot] = t;
+            born.edit(*slot) = t;
         else
             born.push_back(t);
     }
     void drop(std::size_t slot) {
         f.drop(slot);
         if (tau == 0) return;
-        born[slot] = born.back();
+        born.edit(slot) = born.back();
         born.pop_back();
     }
 };

@@ -53,9 +53,9 @@ class Balanced final : public Follower {
 
     // A new member with label y, upper bound c and decision value f; alpha = 0.
     void add(Slot j, double y, double c, double f) {
-        y_[j] = y;
-        h_[j] = y - f;
-        s_[j] = synced_[j] = 0;
+        y_.edit(j) = y;
+        h_.edit(j) = y - f;
+        s_.edit(j) = synced_.edit(j) = 0;
         set_box(j, c);
     }
     bool violates(Slot j) const { return off(j, h_[j]) > tol_; }
@@ -77,7 +77,8 @@ class Balanced final : public Follower {
             if (place_[j] != kNowhere) leave(std::size_t(place_[j]));
             drive(id, h_[j], target, Until::there);
             j = rows_.slot(id);
-            s_[j] = target;  // to the bit: neither nobody left to give way nor the old bound counts
+            s_.edit(j) =
+                target;  // to the bit: neither nobody left to give way nor the old bound counts
             sync();
         }
         set_box(j, c);
@@ -87,8 +88,8 @@ class Balanced final : public Follower {
     void scale(double r) {
         for (Slot j = 0; j < rows_.size(); ++j) {
             const double f = y_[j] - bias_ - h_[j];  // without bias
-            h_[j] = y_[j] - bias_ - r * f;
-            for (auto* v : {&s_, &lo_, &hi_, &synced_}) (*v)[j] *= r;
+            h_.edit(j) = y_[j] - bias_ - r * f;
+            for (auto* v : {&s_, &lo_, &hi_, &synced_}) v->edit(j) *= r;
         }
     }
 
@@ -145,10 +146,10 @@ class Balanced final : public Follower {
         place_.push_back(kNowhere);
     }
     void slots_swapped(Slot a, Slot b) override {
-        for (auto* v : arrays()) std::swap((*v)[a], (*v)[b]);
-        std::swap(place_[a], place_[b]);
+        for (auto* v : arrays()) v->swap(a, b);
+        place_.swap(a, b);
         for (Slot j : {a, b})
-            if (place_[j] != kNowhere) margin_[std::size_t(place_[j])] = j;
+            if (place_[j] != kNowhere) margin_.edit(std::size_t(place_[j])) = j;
     }
     void slot_popped() override {
         if (place_.back() != kNowhere) leave(std::size_t(place_.back()));
@@ -166,7 +167,7 @@ class Balanced final : public Follower {
         s_ = other.s_, h_ = other.h_, y_ = other.y_, synced_ = other.synced_;
         lo_ = other.hi_, hi_ = other.lo_;
         for (auto* v : arrays())
-            for (double& x : *v) x = 0.0 - x;
+            for (double& x : v->edit()) x = 0.0 - x;
         bias_ = 0.0 - other.bias_, synced_bias_ = 0.0 - other.synced_bias_;
         place_ = other.place_, margin_ = other.margin_, inverse_ = other.inverse_;
         settled_ = other.settled_, capped_ = other.capped_;
@@ -202,13 +203,13 @@ class Balanced final : public Follower {
             for (std::int64_t j : margin) {
                 if (j < 0 || std::size_t(j) >= rows_.active() || place_[std::size_t(j)] != kNowhere)
                     throw std::invalid_argument("state: the margin set is out of range");
-                place_[std::size_t(j)] = std::int32_t(margin_.size());
+                place_.edit(std::size_t(j)) = std::int32_t(margin_.size());
                 margin_.push_back(Slot(j));
             }
         }
     }
     std::size_t nbytes() const {
-        return s_.capacity() * (6 * sizeof(double) + 4) + inverse_.nbytes();
+        return nbytes_of(s_, h_, lo_, hi_, y_, synced_, margin_, place_, inverse_);
     }
 
   private:
@@ -224,12 +225,12 @@ class Balanced final : public Follower {
     std::array<Ledger<double>*, 6> arrays() { return {&s_, &h_, &lo_, &hi_, &y_, &synced_}; }
 
     void set_box(Slot j, double c) {
-        lo_[j] = std::min(0.0, y_[j] * c);
-        hi_[j] = std::max(0.0, y_[j] * c);
+        lo_.edit(j) = std::min(0.0, y_[j] * c);
+        hi_.edit(j) = std::max(0.0, y_[j] * c);
     }
     void set(Slot j, double s) {
         const double near = kSnap * (hi_[j] - lo_[j]);
-        s_[j] = s <= lo_[j] + near ? lo_[j] : s >= hi_[j] - near ? hi_[j] : s;
+        s_.edit(j) = s <= lo_[j] + near ? lo_[j] : s >= hi_[j] - near ? hi_[j] : s;
     }
     bool is_free(Slot j) const { return lo_[j] < s_[j] && s_[j] < hi_[j]; }
     bool can_rise(Slot j) const { return s_[j] < hi_[j]; }
@@ -283,14 +284,14 @@ class Balanced final : public Follower {
             if (blocker != margin_.size()) {
                 set(c, s_[c] + way * reached);
                 const Slot j = margin_[blocker];
-                s_[j] = -way * u_[blocker + 1] > 0 ? hi_[j] : lo_[j];
+                s_.edit(j) = -way * u_[blocker + 1] > 0 ? hi_[j] : lo_[j];
                 leave(blocker);
             } else if (optimal) {
                 set(c, s_[c] + way * reached);
                 if (is_free(c)) join(c);
                 return;
             } else {
-                s_[c] = target;
+                s_.edit(c) = target;
             }
         }
     }
@@ -361,7 +362,7 @@ class Balanced final : public Follower {
             column_of(j);
             if (!inverse_.add(column_.data(), rows_.diagonal()[j], least_for(j), u_)) return false;
         }
-        place_[j] = std::int32_t(margin_.size());
+        place_.edit(j) = std::int32_t(margin_.size());
         margin_.push_back(j);
         return true;
     }
@@ -370,10 +371,10 @@ class Balanced final : public Follower {
             inverse_.clear();
         else
             inverse_.remove(m + 1, u_);
-        place_[margin_[m]] = kNowhere;
+        place_.edit(margin_[m]) = kNowhere;
         if (m + 1 != margin_.size()) {
-            margin_[m] = margin_.back();
-            place_[margin_[m]] = std::int32_t(m);
+            margin_.edit(m) = margin_.back();
+            place_.edit(margin_[m]) = std::int32_t(m);
         }
         margin_.pop_back();
     }
@@ -407,7 +408,7 @@ class Balanced final : public Follower {
                 if (blocker == margin_.size()) break;
                 for (double& r : rest_) r *= 1 - t;
                 const Slot j = margin_[blocker];
-                s_[j] = u_[blocker + 1] > 0 ? hi_[j] : lo_[j];
+                s_.edit(j) = u_[blocker + 1] > 0 ? hi_[j] : lo_[j];
                 rest_[blocker + 1] = rest_.back();
                 rest_.pop_back();
                 leave(blocker);
@@ -421,7 +422,7 @@ class Balanced final : public Follower {
         const std::vector<Slot> members = margin_;
         margin_.clear();
         inverse_.clear();
-        for (Slot j : members) place_[j] = kNowhere;
+        for (Slot j : members) place_.edit(j) = kNowhere;
         for (Slot j : members) join(j);
     }
 
@@ -443,7 +444,7 @@ class Balanced final : public Follower {
     void shift(double by) {
         bias_ += by;
         synced_bias_ = bias_;
-        for (double& h : h_) h -= by;
+        for (double& h : h_.edit()) h -= by;
     }
 
     // The members outside hear of all moves since the last time.
@@ -452,17 +453,17 @@ class Balanced final : public Follower {
         for (Slot j = 0; j < rows_.active(); ++j)
             if (s_[j] != synced_[j]) moves_.push_back({j, s_[j] - synced_[j]});
         subtract(moves_);
-        for (const auto& [j, delta] : moves_) synced_[j] = s_[j];
+        for (const auto& [j, delta] : moves_) synced_.edit(j) = s_[j];
         const double by = bias_ - synced_bias_;
         if (by != 0)
-            for (double& h : h_) h -= by;
+            for (double& h : h_.edit()) h -= by;
         synced_bias_ = bias_;
     }
     // h afresh from the definition: stops the drift of incremental updates.
     void refresh() {
         moves_.clear();
         for (Slot j = 0; j < rows_.size(); ++j) {
-            h_[j] = y_[j] - bias_;
+            h_.edit(j) = y_[j] - bias_;
             if (s_[j] != 0) moves_.push_back({j, s_[j]});
         }
         subtract(moves_);
@@ -477,7 +478,8 @@ class Balanced final : public Follower {
             std::size_t m = 0;
             for (; m < 8 && i < moves.size(); ++m, ++i) std::tie(slots[m], deltas[m]) = moves[i];
             rows_.rows(std::span<const Slot>(slots.data(), m), rows_.size(), rows.data());
-            isa::table<T>().subtract(h_.data(), rows.data(), deltas.data(), m, 0, rows_.size());
+            isa::table<T>().subtract(h_.edit().data(), rows.data(), deltas.data(), m, 0,
+                                     rows_.size());
         }
     }
 

@@ -41,10 +41,10 @@ class Box final : public Follower {
 
     // A new member with label y, upper bound c, and decision value f.
     void learn(Slot j, double y, double c, double f) {
-        y_[j] = y;
-        h_[j] = y - f;
-        synced_[j] = 0;
-        s_[j] = 0;
+        y_.edit(j) = y;
+        h_.edit(j) = y - f;
+        synced_.edit(j) = 0;
+        s_.edit(j) = 0;
         set_box(j, c);
     }
     // Changes a member's bound; 0 takes its weight away (unlearns it). Returns its slot afterwards.
@@ -107,7 +107,7 @@ class Box final : public Follower {
         for (Slot i = rows_.resting(); i < rows_.active(); ++i)
             if (std::abs(s_[i] - synced_[i]) * rows_.diagonal()[i] > ignore) {
                 batch_.push_back({i, s_[i] - synced_[i]});
-                synced_[i] = s_[i];
+                synced_.edit(i) = s_[i];
             }
         subtract(batch_, 0, rows_.resting());
         subtract(batch_, rows_.active(), rows_.size());
@@ -116,13 +116,13 @@ class Box final : public Follower {
     // h afresh from the definition: stops the drift of incremental updates.
     void refresh() {
         sync(true);
-        for (Slot j = 0; j < rows_.size(); ++j) h_[j] = y_[j];
+        std::ranges::copy(y_, h_.edit().begin());
         batch_.clear();
         for (Slot i = 0; i < rows_.active(); ++i)
             if (s_[i] != 0) batch_.push_back({i, s_[i]});
         subtract(batch_, 0, rows_.size());
         inverse_.clear();
-        for (Slot j : free_) place_[j] = kNowhere;
+        for (Slot j : free_) place_.edit(j) = kNowhere;
         free_.clear();
     }
 
@@ -130,34 +130,39 @@ class Box final : public Follower {
 
     void slot_pushed() override {
         for (auto* v : arrays()) v->push_back(0);
+        for (auto* v : {&fall_, &rise_}) v->push_back(0);
         place_.push_back(kNowhere);
     }
     void slots_swapped(Slot a, Slot b) override {
-        for (auto* v : arrays()) std::swap((*v)[a], (*v)[b]);
-        std::swap(place_[a], place_[b]);
+        for (auto* v : arrays()) v->swap(a, b);
+        for (auto* v : {&fall_, &rise_}) std::swap((*v)[a], (*v)[b]);
+        place_.swap(a, b);
         for (Slot j : {a, b})
-            if (place_[j] != kNowhere) free_[place_[j]] = j;
+            if (place_[j] != kNowhere) free_.edit(std::size_t(place_[j])) = j;
     }
-    void slot_promoted(Slot j) override { h_[j] = y_[j] - f(rows_.row(j, rows_.active())); }
+    void slot_promoted(Slot j) override { h_.edit(j) = y_[j] - f(rows_.row(j, rows_.active())); }
     void slot_popped() override {
         if (place_.back() != kNowhere) forget_free(place_.back());
         for (auto* v : arrays()) v->pop_back();
+        for (auto* v : {&fall_, &rise_}) v->pop_back();
         place_.pop_back();
     }
 
     auto undoable() {
-        return std::tie(s_, h_, lo_, hi_, y_, synced_, fall_, rise_, place_, free_, inverse_,
-                        capped_);
+        return std::tie(s_, h_, lo_, hi_, y_, synced_, place_, free_, inverse_, capped_);
     }
+    void mark() noexcept {}
+    void commit() noexcept {}
+    void revert() noexcept { measure(); }
 
     // Sees the same members with the opposite labels.
     void mirror(const Box& other) {
         s_ = other.s_, h_ = other.h_, y_ = other.y_, synced_ = other.synced_;
         lo_ = other.hi_, hi_ = other.lo_;
-        for (auto* v : {&s_, &h_, &lo_, &hi_, &y_, &synced_})
-            for (double& x : *v) x = 0.0 - x;
+        for (auto* v : arrays())
+            for (double& x : v->edit()) x = 0.0 - x;
         place_ = other.place_, free_ = other.free_, inverse_ = other.inverse_;
-        for (Slot j = 0; j < s_.size(); ++j) set(j, s_[j]);
+        measure();
     }
 
     template <class A>
@@ -172,7 +177,7 @@ class Box final : public Follower {
         a("free", free);
         a("inverse", inverse_);
         if constexpr (A::loading) {
-            for (auto* v : {&s_, &h_, &lo_, &hi_, &y_, &synced_})
+            for (auto* v : arrays())
                 if (v->size() != rows_.size())
                     throw std::invalid_argument("state: a solver array does not fit the examples");
             for (Slot j = 0; j < s_.size(); ++j)
@@ -180,27 +185,24 @@ class Box final : public Follower {
                     throw std::invalid_argument("state: a coefficient is outside its bounds");
             if (free.size() != inverse_.size())
                 throw std::invalid_argument("state: the inverse does not fit the free set");
-            fall_.resize(rows_.size());
-            rise_.resize(rows_.size());
-            for (Slot j = 0; j < s_.size(); ++j) set(j, s_[j]);
+            measure();
             place_.assign(rows_.size(), kNowhere);
             free_.clear();
             for (std::int64_t j : free) {
                 if (j < 0 || std::size_t(j) >= rows_.size() || place_[j] != kNowhere)
                     throw std::invalid_argument("state: the free set is out of range");
-                place_[j] = std::int32_t(free_.size());
+                place_.edit(std::size_t(j)) = std::int32_t(free_.size());
                 free_.push_back(Slot(j));
             }
         }
     }
     std::size_t nbytes() const {
-        return s_.capacity() * (8 * sizeof(double) + 4) + inverse_.nbytes();
+        return nbytes_of(s_, h_, lo_, hi_, y_, synced_, place_, free_, inverse_) +
+               (fall_.capacity() + rise_.capacity()) * sizeof(double);
     }
 
   private:
-    std::array<Ledger<double>*, 8> arrays() {
-        return {&s_, &h_, &lo_, &hi_, &y_, &synced_, &fall_, &rise_};
-    }
+    std::array<Ledger<double>*, 6> arrays() { return {&s_, &h_, &lo_, &hi_, &y_, &synced_}; }
 
     struct Move {
         Slot slot;
@@ -215,23 +217,28 @@ class Box final : public Follower {
 
     isa::BoxView hot_view() {
         const std::size_t from = rows_.resting();
-        return {.h = h_.data() + from,
-                .fall = std::as_const(fall_).data() + from,
-                .rise = std::as_const(rise_).data() + from,
+        return {.h = h_.edit().data() + from,
+                .fall = fall_.data() + from,
+                .rise = rise_.data() + from,
                 .k = rows_.diagonal() + from,
                 .k_inv = rows_.diagonal_inverse() + from,
                 .uniform = rows_.uniform()};
     }
     void set_box(Slot j, double c) {
         const double edge = y_[j] * c;
-        lo_[j] = std::min(0.0, edge);
-        hi_[j] = std::max(0.0, edge);
+        lo_.edit(j) = std::min(0.0, edge);
+        hi_.edit(j) = std::max(0.0, edge);
         set(j, s_[j]);
     }
     void set(Slot j, double s) {
-        s_[j] = s;
+        s_.edit(j) = s;
         fall_[j] = lo_[j] - s;
         rise_[j] = hi_[j] - s;
+    }
+    // The room of everybody, from its definition.
+    void measure() {
+        fall_.resize(s_.size()), rise_.resize(s_.size());
+        for (Slot j = 0; j < s_.size(); ++j) fall_[j] = lo_[j] - s_[j], rise_[j] = hi_[j] - s_[j];
     }
     // Onto a bound within rounding of it. At 0 the distance is absolute: alpha may be far below C.
     double snapped(Slot j, double s) const {
@@ -262,7 +269,7 @@ class Box final : public Follower {
                 deltas[m] = moves[i].delta;
             }
             rows_.rows(std::span(slots, m), last, rows);
-            isa::table<T>().subtract(h_.data(), rows, deltas, m, first, last);
+            isa::table<T>().subtract(h_.edit().data(), rows, deltas, m, first, last);
         }
     }
     // One member moves by d; the hot ones hear of it at once.
@@ -407,16 +414,16 @@ class Box final : public Follower {
             column_of(j);
             const double k = rows_.diagonal()[j];
             if (!inverse_.add(column_.data(), k, kDependent * k, work_)) continue;
-            place_[j] = std::int32_t(free_.size());
+            place_.edit(j) = std::int32_t(free_.size());
             free_.push_back(j);
         }
     }
     void forget_free(std::size_t m) {
         inverse_.remove(m, work_);
-        place_[free_[m]] = kNowhere;
+        place_.edit(free_[m]) = kNowhere;
         if (m + 1 != free_.size()) {
-            free_[m] = free_.back();
-            place_[free_[m]] = std::int32_t(m);
+            free_.edit(m) = free_.back();
+            place_.edit(free_[m]) = std::int32_t(m);
         }
         free_.pop_back();
     }
@@ -472,7 +479,7 @@ class Box final : public Follower {
             m.delta = -m.delta;
         }
         subtract(moved_, rows_.resting(), rows_.active());
-        for (Slot j : free_) place_[j] = kNowhere;
+        for (Slot j : free_) place_.edit(j) = kNowhere;
         free_.clear();
         inverse_.clear();
         return false;
@@ -521,7 +528,7 @@ class Box final : public Follower {
     Rows<T>& rows_;
     Tolerance tol_;
     Ledger<double> s_, h_, lo_, hi_, y_;
-    Ledger<double> fall_, rise_;       // lo - s, hi - s
+    Aligned<double> fall_, rise_;      // lo - s, hi - s
     Ledger<double> synced_;            // s as the cold members know it
     PlainLedger<std::int32_t> place_;  // in the inverse
     PlainLedger<Slot> free_;           // members of the inverse

@@ -40,7 +40,7 @@ class CoreBall final : public Follower {
     CoreBall& operator=(const CoreBall&) = delete;
 
     // The newest example: label y, slack 1 / C_j.
-    void add(Slot j, double y, double slack) { y_[j] = y, slack_[j] = slack; }
+    void add(Slot j, double y, double slack) { y_.edit(j) = y, slack_.edit(j) = slack; }
 
     double label(Slot j) const { return y_[j]; }
     double slack(Slot j) const { return slack_[j]; }
@@ -68,7 +68,7 @@ class CoreBall final : public Follower {
         look();
     }
     void close() {
-        for (Slot j = 0; j < s_.size(); ++j) alpha_[j] = has_centre() ? s_[j] / rho_ : 0;
+        for (Slot j = 0; j < s_.size(); ++j) alpha_.edit(j) = has_centre() ? s_[j] / rho_ : 0;
         v_.clear();
     }
 
@@ -87,7 +87,7 @@ class CoreBall final : public Follower {
 
     // The ball begins as one point of the core.
     void start(Slot j) {
-        s_[j] = y_[j];
+        s_.edit(j) = y_[j];
         open();
     }
     // An example joins the core.
@@ -150,10 +150,10 @@ class CoreBall final : public Follower {
 
     // An example about to go leaves its share to the others.
     void forget(Slot j) {
-        s_[j] = alpha_[j] = 0;
+        s_.edit(j) = alpha_.edit(j) = 0;
         double rest = 0;
         for (Slot i = 0; i < s_.size(); ++i) rest += l(i);
-        for (double& s : s_) s = rest > 0 ? s / rest : 0;
+        for (double& s : s_.edit()) s = rest > 0 ? s / rest : 0;
         if (rest == 0) rho_ = eta_ = 0;
     }
 
@@ -163,7 +163,7 @@ class CoreBall final : public Follower {
         for (auto* v : arrays()) v->push_back(0);
     }
     void slots_swapped(Slot a, Slot b) override {
-        for (auto* v : arrays()) std::swap((*v)[a], (*v)[b]);
+        for (auto* v : arrays()) v->swap(a, b);
     }
     void slot_popped() override {
         for (auto* v : arrays()) v->pop_back();
@@ -175,7 +175,7 @@ class CoreBall final : public Follower {
     void mirror(const CoreBall& other) {
         y_ = other.y_, s_ = other.s_, alpha_ = other.alpha_, slack_ = other.slack_;
         for (auto* v : {&y_, &s_, &alpha_})
-            for (double& x : *v) x = 0.0 - x;
+            for (double& x : v->edit()) x = 0.0 - x;
         rho_ = other.rho_, eta_ = other.eta_;
     }
 
@@ -201,7 +201,7 @@ class CoreBall final : public Follower {
             close();
         }
     }
-    std::size_t nbytes() const { return 4 * y_.capacity() * sizeof(double); }
+    std::size_t nbytes() const { return nbytes_of(y_, s_, slack_, alpha_); }
 
   private:
     static constexpr double kInner = 0.5;          // of what is allowed outside the core
@@ -269,12 +269,11 @@ class CoreBall final : public Follower {
         return best;
     }
     void move(Slot i, const T* k_i, Slot j, const T* k_j, double share) {
-        s_[i] += y_[i] * share;
-        s_[j] = share == l(j) ? 0 : s_[j] - y_[j] * share;
-        const double* y = std::as_const(y_).data();
-        const double gain = y[i] * share, loss = y[j] * share;
+        s_.edit(i) += y_[i] * share;
+        s_.edit(j) = share == l(j) ? 0 : s_[j] - y_[j] * share;
+        const double gain = y_[i] * share, loss = y_[j] * share;
         for (Slot m = 0; m < v_.size(); ++m)
-            v_[m] += y[m] * (gain * double(k_i[m]) - loss * double(k_j[m]));
+            v_[m] += y_[m] * (gain * double(k_i[m]) - loss * double(k_j[m]));
         v_[i] += slack_[i] * share;
         v_[j] -= slack_[j] * share;
     }
@@ -302,7 +301,7 @@ class CoreBall final : public Follower {
         for (std::size_t a = 0; a < u.size(); ++a) {
             const Slot j = members[a];
             const double share = l(j) + step * (u[a] / sum - l(j));
-            s_[j] = step < 1 && reach(a) <= step ? 0 : y_[j] * share;
+            s_.edit(j) = step < 1 && reach(a) <= step ? 0 : y_[j] * share;
         }
         look();
         return step == 1;

@@ -15,7 +15,7 @@ namespace onlinesvm {
 class Gram {
   public:
     std::size_t size() const { return inverse_.size(); }
-    std::size_t nbytes() const { return inverse_.nbytes() + k_.capacity() * sizeof(double); }
+    std::size_t nbytes() const { return nbytes_of(inverse_, k_); }
     void clear() { inverse_.clear(); }
 
     auto undoable() { return std::tie(k_, stride_, inverse_); }
@@ -30,8 +30,8 @@ class Gram {
         for (std::size_t i = 0; i < n; ++i) schur -= column[i] * u_[i];
         reserve(n + 1);
         if (!(schur > least) || !inverse_.add(column, k, least, scratch_)) return false;
-        for (std::size_t i = 0; i < n; ++i) at(n, i) = at(i, n) = column[i];
-        at(n, n) = k;
+        for (std::size_t i = 0; i < n; ++i) k_.edit(place(n, i)) = k_.edit(place(i, n)) = column[i];
+        k_.edit(place(n, n)) = k;
         return true;
     }
     const std::vector<double>& u() const { return u_; }
@@ -40,8 +40,8 @@ class Gram {
     void remove(std::size_t m) {
         const std::size_t last = size() - 1;
         if (m != last) {
-            for (std::size_t i = 0; i <= last; ++i) std::swap(at(i, m), at(i, last));
-            std::swap_ranges(&at(m, 0), &at(m, 0) + last + 1, &at(last, 0));
+            for (std::size_t i = 0; i <= last; ++i) k_.swap(place(i, m), place(i, last));
+            for (std::size_t i = 0; i <= last; ++i) k_.swap(place(m, i), place(last, i));
         }
         inverse_.remove(m, scratch_);
     }
@@ -56,7 +56,8 @@ class Gram {
     template <class A>
     void state(A& a) {
         std::vector<double> k;
-        for (std::size_t i = 0; i < size(); ++i) k.insert(k.end(), &at(i, 0), &at(i, 0) + size());
+        for (std::size_t i = 0; i < size(); ++i)
+            k.insert(k.end(), &k_[place(i, 0)], &k_[place(i, 0)] + size());
         a("kernel", k);
         a("inverse", inverse_);
         if constexpr (A::loading) {
@@ -65,20 +66,21 @@ class Gram {
                 throw std::invalid_argument("state: the kernel matrix does not fit its inverse");
             stride_ = 0;
             reserve(n);
-            for (std::size_t i = 0; i < n; ++i) std::copy_n(k.data() + i * n, n, &at(i, 0));
+            for (std::size_t i = 0; i < n; ++i)
+                std::copy_n(k.data() + i * n, n, k_.edit().data() + place(i, 0));
         }
     }
 
   private:
     static constexpr double kResidual = 1e-10;
 
-    double& at(std::size_t i, std::size_t j) { return k_.data()[i * stride_ + j]; }
+    std::size_t place(std::size_t i, std::size_t j) const { return i * stride_ + j; }
     void reserve(std::size_t n) {
         if (n <= stride_) return;
         const std::size_t wider = round_up(n + n / 4 + 16, 8);
         Aligned<double> grown(wider * wider);
         for (std::size_t i = 0; i < stride_; ++i)
-            std::copy_n(&at(i, 0), stride_, grown.data() + i * wider);
+            std::copy_n(&k_[place(i, 0)], stride_, grown.data() + i * wider);
         k_ = std::move(grown);
         stride_ = wider;
     }
@@ -89,7 +91,7 @@ class Gram {
         inverse_.apply(b, x.data());
         double worst = 0, largest = 0;
         for (int round = 0; round < 2; ++round) {
-            isa::dense().symv(std::as_const(k_).data(), stride_, n, x.data(), rest_.data());
+            isa::dense().symv(k_.data(), stride_, n, x.data(), rest_.data());
             worst = largest = 0;
             for (std::size_t i = 0; i < n; ++i) {
                 rest_[i] = b[i] - rest_[i];
@@ -107,9 +109,10 @@ class Gram {
         inverse_.clear();
         for (std::size_t i = 0; i < n; ++i) {
             poll(2 * i * i);
-            double k = at(i, i);  // raised a little where rounding made the rest negative
-            for (double more = 1e-16; !inverse_.add(&at(i, 0), k, 0, scratch_); more *= 10)
-                k = at(i, i) * (1 + more);
+            const double *row = &k_[place(i, 0)], given = row[i];
+            double k = given;  // raised a little where rounding made the rest negative
+            for (double more = 1e-16; !inverse_.add(row, k, 0, scratch_); more *= 10)
+                k = given * (1 + more);
         }
     }
 

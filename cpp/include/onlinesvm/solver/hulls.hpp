@@ -35,7 +35,7 @@ class HullPoint {
         return scale_ * isa::table<T>().dot(row, a_.data(), a_.size());
     }
     // What is known of the newest slot.
-    void know(Slot j, double dot) { dot_[j] = dot / scale_; }
+    void know(Slot j, double dot) { dot_.edit(j) = dot / scale_; }
 
     // X <- (1 - lambda) X + lambda phi_k
     void approach(double lambda, Slot k, const T* row, double ridge) {
@@ -48,16 +48,17 @@ class HullPoint {
     // X <- X + amount phi_k
     void add(double amount, Slot k, const T* row, double ridge) {
         amount /= scale_;
-        a_[k] += amount;
-        isa::table<T>().axpy(amount, row, dot_.data(), dot_.size());
-        dot_[k] += amount * ridge;
+        a_.edit(k) += amount;
+        const std::span<double> dots = dot_.edit();
+        isa::table<T>().axpy(amount, row, dots.data(), dots.size());
+        dots[k] += amount * ridge;
     }
-    void leave(Slot k) { a_[k] = 0; }
+    void leave(Slot k) { a_.edit(k) = 0; }
     // Another weight for phi_k; the products have to be computed afresh.
-    void weigh(Slot k, double a) { a_[k] = a / scale_; }
+    void weigh(Slot k, double a) { a_.edit(k) = a / scale_; }
     void clear() {
-        std::fill(a_.begin(), a_.end(), 0.0);
-        std::fill(dot_.begin(), dot_.end(), 0.0);
+        std::ranges::fill(a_.edit(), 0.0);
+        std::ranges::fill(dot_.edit(), 0.0);
         scale_ = 1;
     }
     // Takes rounding out: the coefficients sum to 1, and the square is theirs.
@@ -75,11 +76,12 @@ class HullPoint {
     template <class RowOf>
     void refresh(const Aligned<double>& ridge, RowOf row_of) {
         normalise();
-        std::fill(dot_.begin(), dot_.end(), 0.0);
+        const std::span<double> dots = dot_.edit();
+        std::ranges::fill(dots, 0.0);
         for (Slot j = 0; j < a_.size(); ++j) {
             if (a_[j] == 0) continue;
-            isa::table<T>().axpy(a_[j], row_of(j), dot_.data(), dot_.size());
-            dot_[j] += a_[j] * ridge[j];
+            isa::table<T>().axpy(a_[j], row_of(j), dots.data(), dots.size());
+            dots[j] += a_[j] * ridge[j];
         }
         square = along(*this);
     }
@@ -87,7 +89,7 @@ class HullPoint {
     auto undoable() { return std::tie(a_, dot_, scale_, square, averaged); }
 
     void pushed() { a_.push_back(0), dot_.push_back(0); }
-    void swapped(Slot i, Slot j) { std::swap(a_[i], a_[j]), std::swap(dot_[i], dot_[j]); }
+    void swapped(Slot i, Slot j) { a_.swap(i, j), dot_.swap(i, j); }
     void popped() { a_.pop_back(), dot_.pop_back(); }
 
     template <class A>
@@ -116,8 +118,8 @@ class HullPoint {
     void unfold(double sum) {
         if (!(sum > 0)) return;
         const double factor = scale_ / sum;
-        for (double& a : a_) a *= factor;
-        for (double& d : dot_) d *= factor;
+        for (double& a : a_.edit()) a *= factor;
+        for (double& d : dot_.edit()) d *= factor;
         scale_ = 1;
     }
 
@@ -149,8 +151,8 @@ class Hulls final : public Follower {
     // ---- members ----
 
     void learn(Slot j, const View& x, double ridge) {
-        y_[j] = x.y;
-        ridge_[j] = ridge;
+        y_.edit(j) = x.y;
+        ridge_.edit(j) = ridge;
         hull(x.y).know(j, x.own);
         hull(-x.y).know(j, x.other);
     }
@@ -270,9 +272,9 @@ class Hulls final : public Follower {
     }
     void slots_swapped(Slot a, Slot b) override {
         positive_.swapped(a, b), negative_.swapped(a, b);
-        std::swap(y_[a], y_[b]), std::swap(ridge_[a], ridge_[b]), std::swap(place_[a], place_[b]);
+        y_.swap(a, b), ridge_.swap(a, b), place_.swap(a, b);
         for (Slot j : {a, b})
-            if (supports(j)) support_[std::size_t(place_[j])] = j;
+            if (supports(j)) support_.edit(std::size_t(place_[j])) = j;
     }
     void slot_popped() override {
         positive_.popped(), negative_.popped();
@@ -288,7 +290,7 @@ class Hulls final : public Follower {
     void mirror(const Hulls& other) {
         positive_ = other.negative_, negative_ = other.positive_, cross_ = other.cross_;
         y_ = other.y_, ridge_ = other.ridge_, place_ = other.place_, support_ = other.support_;
-        for (double& y : y_) y = -y;
+        for (double& y : y_.edit()) y = -y;
     }
 
     template <class A>
@@ -439,16 +441,16 @@ class Hulls final : public Follower {
 
     void enter(Slot k) {
         if (supports(k)) return;
-        place_[k] = std::int32_t(support_.size());
+        place_.edit(k) = std::int32_t(support_.size());
         support_.push_back(k);
     }
     void leave(Slot k) {
         hull(y_[k]).leave(k);
         const auto hole = std::size_t(place_[k]);
-        support_[hole] = support_.back();
-        place_[support_[hole]] = std::int32_t(hole);
+        support_.edit(hole) = support_.back();
+        place_.edit(support_[hole]) = std::int32_t(hole);
         support_.pop_back();
-        place_[k] = kNowhere;
+        place_.edit(k) = kNowhere;
         left_.push_back(k);
     }
     void leave_but(Slot k) {

@@ -15,7 +15,7 @@ namespace onlinesvm {
 class Inverse {
   public:
     std::size_t size() const { return n_; }
-    std::size_t nbytes() const { return p_.capacity() * sizeof(double); }
+    std::size_t nbytes() const { return p_.nbytes(); }
     void clear() { n_ = 0; }
 
     auto undoable() { return std::tie(p_, n_, stride_); }
@@ -31,9 +31,10 @@ class Inverse {
         n_ = 0;
         reserve(2);
         n_ = 2;
-        at(0, 0) = -k;
-        at(0, 1) = at(1, 0) = 1;
-        at(1, 1) = 0;
+        double *first = row(0), *second = row(1);
+        first[0] = -k;
+        first[1] = second[0] = 1;
+        second[1] = 0;
     }
 
     // Adds a member with kernel values `column` to the others and `k` to itself. `u` receives P
@@ -46,29 +47,31 @@ class Inverse {
         for (std::size_t i = 0; i < n_; ++i) schur -= column[i] * u[i];
         if (!(schur > least)) return false;
         reserve(n_ + 1);
-        isa::dense().rank_one(p_.data(), stride_, n_, 1 / schur, u.data());
-        for (std::size_t i = 0; i < n_; ++i) at(n_, i) = at(i, n_) = -u[i] / schur;
-        at(n_, n_) = 1 / schur;
+        change(1 / schur, u);
+        double* mine = row(n_);
+        for (std::size_t i = 0; i < n_; ++i) mine[i] = row(i)[n_] = -u[i] / schur;
+        mine[n_] = 1 / schur;
         ++n_;
         return true;
     }
 
     // Removes the member at place m; the last one takes its place.
     void remove(std::size_t m, std::vector<double>& u) {
-        const std::size_t last = n_ - 1;
-        if (m != last) {
-            for (std::size_t i = 0; i < n_; ++i) std::swap(at(i, m), at(i, last));
-            std::swap_ranges(&at(m, 0), &at(m, 0) + n_, &at(last, 0));
+        const double* out = &p_[m * stride_];
+        u.assign(out, out + n_);
+        change(-1 / u[m], u);
+        if (m != --n_) {
+            for (std::size_t i = 0; i < n_; ++i) row(i)[m] = row(i)[n_];
+            std::copy_n(row(n_), n_, row(m));
+            row(m)[m] = row(n_)[n_];
         }
-        u.assign(&at(last, 0), &at(last, 0) + last);
-        isa::dense().rank_one(p_.data(), stride_, last, -1 / at(last, last), u.data());
-        n_ = last;
     }
 
     template <class A>
     void state(A& a) {
         std::vector<double> p;
-        for (std::size_t i = 0; i < n_; ++i) p.insert(p.end(), &at(i, 0), &at(i, 0) + n_);
+        for (std::size_t i = 0; i < n_; ++i)
+            p.insert(p.end(), &p_[i * stride_], &p_[i * stride_] + n_);
         std::int64_t n = std::int64_t(n_);
         a("size", n);
         a("values", p);
@@ -78,17 +81,23 @@ class Inverse {
             n_ = 0;
             reserve(std::size_t(n));
             n_ = std::size_t(n);
-            for (std::size_t i = 0; i < n_; ++i) std::copy_n(p.data() + i * n_, n_, &at(i, 0));
+            for (std::size_t i = 0; i < n_; ++i) std::copy_n(p.data() + i * n_, n_, row(i));
         }
     }
 
   private:
-    double& at(std::size_t i, std::size_t j) { return p_.data()[i * stride_ + j]; }
+    // P += c u u', all of it: the old values need no copy.
+    void change(double c, const std::vector<double>& u) {
+        const auto [from, to] = p_.renew();
+        isa::dense().rank_one(from, to, stride_, n_, c, u.data());
+    }
+    double* row(std::size_t i) { return p_.edit().data() + i * stride_; }
     void reserve(std::size_t n) {
         if (n <= stride_) return;
         const std::size_t wider = round_up(n + n / 4 + 16, 8);
         Aligned<double> grown(wider * wider);
-        for (std::size_t i = 0; i < n_; ++i) std::copy_n(&at(i, 0), n_, grown.data() + i * wider);
+        for (std::size_t i = 0; i < n_; ++i)
+            std::copy_n(&p_[i * stride_], n_, grown.data() + i * wider);
         p_ = std::move(grown);
         stride_ = wider;
     }

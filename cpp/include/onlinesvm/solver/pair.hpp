@@ -51,9 +51,9 @@ class Pair final : public Follower {
     // The newest member: label y, bound c, and decision value f without the bias.
     void learn(Slot j, double y, double c, double f) {
         const double edge = y * c;
-        lo_[j] = std::min(0.0, edge);
-        hi_[j] = std::max(0.0, edge);
-        g_[j] = y - f;
+        lo_.edit(j) = std::min(0.0, edge);
+        hi_.edit(j) = std::max(0.0, edge);
+        g_.edit(j) = y - f;
         set(j, 0);
         if (!rows_.is_hot(j)) return;
         if (rise_[j] > 0 && g_[j] > ends_.high) ends_.up = j, ends_.high = g_[j];
@@ -195,7 +195,7 @@ class Pair final : public Follower {
             tell(told_);
         }
         set(k, 0);
-        lo_[k] = hi_[k] = fall_[k] = rise_[k] = 0;
+        lo_.edit(k) = hi_.edit(k) = fall_[k] = rise_[k] = 0;
         look();
     }
 
@@ -212,7 +212,7 @@ class Pair final : public Follower {
     void refresh() {
         told_.clear();
         for (Slot j = 0; j < s_.size(); ++j) {
-            g_[j] = label(j);
+            g_.edit(j) = label(j);
             if (s_[j] != 0) told_.push_back({j, s_[j]});
         }
         subtract(told_, 0, s_.size());
@@ -230,22 +230,28 @@ class Pair final : public Follower {
 
     void slot_pushed() override {
         for (auto* v : arrays()) v->push_back(0);
+        for (auto* v : {&fall_, &rise_}) v->push_back(0);
     }
     void slots_swapped(Slot a, Slot b) override {
-        for (auto* v : arrays()) std::swap((*v)[a], (*v)[b]);
+        for (auto* v : arrays()) v->swap(a, b);
+        for (auto* v : {&fall_, &rise_}) std::swap((*v)[a], (*v)[b]);
     }
     void slot_popped() override {
         for (auto* v : arrays()) v->pop_back();
+        for (auto* v : {&fall_, &rise_}) v->pop_back();
     }
 
-    auto undoable() { return std::tie(s_, g_, lo_, hi_, fall_, rise_, ends_, capped_, retired_); }
+    auto undoable() { return std::tie(s_, g_, lo_, hi_, ends_, capped_, retired_); }
+    void mark() noexcept {}
+    void commit() noexcept {}
+    void revert() noexcept { measure(); }
 
     // Sees the same members with the opposite labels.
     void mirror(const Pair& other) {
         s_ = other.s_, g_ = other.g_, lo_ = other.hi_, hi_ = other.lo_;
-        for (auto* v : {&s_, &g_, &lo_, &hi_})
-            for (double& x : *v) x = 0.0 - x;
-        for (Slot j = 0; j < s_.size(); ++j) set(j, s_[j]);
+        for (auto* v : arrays())
+            for (double& x : v->edit()) x = 0.0 - x;
+        measure();
         look();
     }
 
@@ -256,19 +262,19 @@ class Pair final : public Follower {
         a("lo", lo_);
         a("hi", hi_);
         if constexpr (A::loading) {
-            for (auto* v : {&s_, &g_, &lo_, &hi_})
+            for (auto* v : arrays())
                 if (v->size() != rows_.size())
                     throw std::invalid_argument("state: coefficients do not fit the examples");
             for (Slot j = 0; j < s_.size(); ++j)
                 if (!(lo_[j] <= s_[j] && s_[j] <= hi_[j] && lo_[j] * hi_[j] == 0))
                     throw std::invalid_argument("state: a coefficient is outside its bounds");
-            fall_.resize(rows_.size());
-            rise_.resize(rows_.size());
-            for (Slot j = 0; j < s_.size(); ++j) set(j, s_[j]);
+            measure();
             look();
         }
     }
-    std::size_t nbytes() const { return s_.capacity() * 6 * sizeof(double); }
+    std::size_t nbytes() const {
+        return nbytes_of(s_, g_, lo_, hi_) + (fall_.capacity() + rise_.capacity()) * sizeof(double);
+    }
 
   private:
     static constexpr double kGross = 1;  // half the width of the margin
@@ -276,11 +282,11 @@ class Pair final : public Follower {
     static constexpr std::int64_t kSteps = 10'000;  // per member before giving up
     static constexpr double kDigits = 1e-15;
 
-    std::array<Ledger<double>*, 6> arrays() { return {&s_, &g_, &lo_, &hi_, &fall_, &rise_}; }
+    std::array<Ledger<double>*, 4> arrays() { return {&s_, &g_, &lo_, &hi_}; }
     isa::BoxView view(Slot from) {
-        return {.h = g_.data() + from,
-                .fall = std::as_const(fall_).data() + from,
-                .rise = std::as_const(rise_).data() + from,
+        return {.h = g_.edit().data() + from,
+                .fall = fall_.data() + from,
+                .rise = rise_.data() + from,
                 .k = rows_.diagonal() + from,
                 .k_inv = nullptr,
                 .uniform = rows_.uniform()};
@@ -299,9 +305,14 @@ class Pair final : public Follower {
     double rise(Slot j) const { return j == kAnchor ? kInfinity : rise_[j]; }
     double k(Slot j) const { return j == kAnchor ? 0 : rows_.diagonal()[j]; }
     void set(Slot j, double s) {
-        s_[j] = s;
+        s_.edit(j) = s;
         fall_[j] = lo_[j] - s;
         rise_[j] = hi_[j] - s;
+    }
+    // The room of everybody, from its definition.
+    void measure() {
+        fall_.resize(s_.size()), rise_.resize(s_.size());
+        for (Slot j = 0; j < s_.size(); ++j) fall_[j] = lo_[j] - s_[j], rise_[j] = hi_[j] - s_[j];
     }
     // Onto a bound within rounding of it. At 0 the distance is absolute: alpha may be far below C.
     double snapped(Slot j, double s) const {
@@ -359,7 +370,7 @@ class Pair final : public Follower {
             for (; m < 8 && i < moves.size(); ++m, ++i)
                 slots[m] = moves[i].slot, by[m] = moves[i].by;
             rows_.rows(std::span<const Slot>(slots.data(), m), last, rows.data());
-            isa::table<T>().subtract(g_.data(), rows.data(), by.data(), m, first, last);
+            isa::table<T>().subtract(g_.edit().data(), rows.data(), by.data(), m, first, last);
         }
     }
 
@@ -369,7 +380,7 @@ class Pair final : public Follower {
     Rows<T>& rows_;
     Terms terms_;
     Ledger<double> s_, g_, lo_, hi_;
-    Ledger<double> fall_, rise_;  // lo - s <= 0, hi - s >= 0
+    Aligned<double> fall_, rise_;  // lo - s <= 0, hi - s >= 0
     isa::Ends ends_;
     std::vector<Moved> told_;
     bool capped_ = false;

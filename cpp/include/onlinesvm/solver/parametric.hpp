@@ -57,13 +57,13 @@ class Parametric final : public Follower {
     void add(Slot j, const std::array<Variable, Copies>& variables, double f) {
         for (std::size_t k = 0; k < Copies; ++k) {
             const Member m = j * Copies + k;
-            base_[m] = variables[k].base;
-            lo_[m] = variables[k].lo;
-            hi_[m] = variables[k].hi;
-            h_[m] = base_[m] - f;
-            s_[m] = c_[m] = 0;
+            base_.edit(m) = variables[k].base;
+            lo_.edit(m) = variables[k].lo;
+            hi_.edit(m) = variables[k].hi;
+            h_.edit(m) = base_[m] - f;
+            s_.edit(m) = c_.edit(m) = 0;
         }
-        net_[j] = 0;
+        net_.edit(j) = 0;
     }
     std::array<Variable, Copies> variables(Slot j) const {
         std::array<Variable, Copies> all;
@@ -76,12 +76,12 @@ class Parametric final : public Follower {
     // Takes an example without influence out of the problem, though h goes on following it; and
     // back in.
     void freeze(Slot j) {
-        for (std::size_t k = 0; k < Copies; ++k) lo_[j * Copies + k] = hi_[j * Copies + k] = 0;
+        for (std::size_t k = 0; k < Copies; ++k) close(j * Copies + k);
     }
     void thaw(Slot j, const std::array<Variable, Copies>& variables) {
         for (std::size_t k = 0; k < Copies; ++k) {
-            lo_[j * Copies + k] = variables[k].lo;
-            hi_[j * Copies + k] = variables[k].hi;
+            lo_.edit(j * Copies + k) = variables[k].lo;
+            hi_.edit(j * Copies + k) = variables[k].hi;
         }
     }
     bool violates(Slot j) const {
@@ -98,7 +98,7 @@ class Parametric final : public Follower {
         double lowest = 0, highest = 0;
         for (Member m = 0; m < s_.size(); ++m) lowest += lo_[m], highest += hi_[m];
         const double way = target_ - lowest <= highest - target_ ? 1 : -1;
-        for (Member m = 0; m < s_.size(); ++m) s_[m] = way > 0 ? lo_[m] : hi_[m];
+        s_ = way > 0 ? lo_ : hi_;
         for (Slot j = 0; j < rows_.size(); ++j)
             if (supports(j)) rows_.promote(j);
         t_ = 0;
@@ -116,24 +116,24 @@ class Parametric final : public Follower {
         if (since_refresh_ >= kRefresh) refresh();
         const double eps = tie_width();
         bool any = false;
+        double *h = h_.edit().data(), *c = c_.edit().data();
         for (Member m = 0; m < s_.size(); ++m) {
-            const double h = h_[m];
-            const bool free = is_free(m), wrong = off(m, h) > eps;
+            const bool free = is_free(m), wrong = off(m, h[m]) > eps;
             any |= wrong;
-            c_[m] = free ? h : wrong ? h + (h > 0 ? 1 : -1) : 0;
-            h_[m] = h - c_[m];
+            c[m] = free ? h[m] : wrong ? h[m] + (h[m] > 0 ? 1 : -1) : 0;
+            h[m] -= c[m];
         }
         const double u = any ? run(End::true_problem, limit) : 0;
-        for (Member m = 0; m < s_.size(); ++m) h_[m] += (1 - u) * std::exchange(c_[m], 0.0);
+        for (Member m = 0; m < s_.size(); ++m) h[m] += (1 - u) * std::exchange(c[m], 0.0);
     }
 
     // POKER adjust-bias: t moves, the solution for fixed t follows, until sum s = target.
     void adjust_bias() {
         const double gap = target_ - sum();
         if (std::abs(gap) > 1e-13 * scale()) {
-            std::fill(c_.begin(), c_.end(), gap > 0 ? 1.0 : -1.0);
+            std::ranges::fill(c_.edit(), gap > 0 ? 1.0 : -1.0);
             run(End::balance);
-            std::fill(c_.begin(), c_.end(), 0.0);
+            std::ranges::fill(c_.edit(), 0.0);
         }
         centre();
     }
@@ -143,14 +143,15 @@ class Parametric final : public Follower {
         for (std::int64_t id : ids)
             for (std::size_t k = 0; k < Copies; ++k) {
                 const Member m = rows_.slot(id) * Copies + k;
-                c_[m] = s_[m] > 0 ? -1 : s_[m] < 0 ? 1 : 0;
-                if (s_[m] == 0) lo_[m] = hi_[m] = 0;
+                c_.edit(m) = s_[m] > 0 ? -1 : s_[m] < 0 ? 1 : 0;
+                if (s_[m] == 0) close(m);
             }
         run(End::vacated);
         bool forced = false;
         for (Member m = 0; m < s_.size(); ++m)
-            if (std::exchange(c_[m], 0.0) != 0) {
-                s_[m] = lo_[m] = hi_[m] = 0;
+            if (c_[m] != 0) {
+                s_.edit(m) = c_.edit(m) = 0;
+                close(m);
                 forced = true;
             }
         if (forced) {  // the run gave up
@@ -246,13 +247,13 @@ class Parametric final : public Follower {
     void slots_swapped(Slot a, Slot b) override {
         for (std::size_t k = 0; k < Copies; ++k) {
             const Member x = a * Copies + k, y = b * Copies + k;
-            for (auto* v : arrays()) std::swap((*v)[x], (*v)[y]);
-            std::swap(place_[x], place_[y]);
+            for (auto* v : arrays()) v->swap(x, y);
+            place_.swap(x, y);
             for (Member m : {x, y})
-                if (place_[m] != kNowhere) S_[std::size_t(place_[m])] = m;
+                if (place_[m] != kNowhere) S_.edit(std::size_t(place_[m])) = m;
             for (Member& m : ties_) m = m == x ? y : m == y ? x : m;
         }
-        std::swap(net_[a], net_[b]);
+        net_.swap(a, b);
     }
     void slot_popped() override {
         for (std::size_t k = 0; k < Copies; ++k) {
@@ -273,9 +274,9 @@ class Parametric final : public Follower {
         s_ = other.s_, h_ = other.h_, base_ = other.base_, c_ = other.c_;
         lo_ = other.hi_, hi_ = other.lo_;
         for (auto* v : arrays())
-            for (double& x : *v) x = 0.0 - x;
+            for (double& x : v->edit()) x = 0.0 - x;
         net_ = other.net_;
-        for (double& x : net_) x = 0.0 - x;
+        for (double& x : net_.edit()) x = 0.0 - x;
         t_ = 0.0 - other.t_, target_ = 0.0 - other.target_;
         place_ = other.place_, S_ = other.S_, gram_ = other.gram_;
         since_refresh_ = other.since_refresh_, capped_ = other.capped_;
@@ -297,9 +298,8 @@ class Parametric final : public Follower {
         if constexpr (A::loading) loaded(S);
     }
     std::size_t nbytes() const {
-        return s_.capacity() * (6 * sizeof(double) + 4) + gram_.nbytes() +
-               (net_.capacity() + rate_.capacity()) * sizeof(double) +
-               path_.capacity() * sizeof(Breakpoint);
+        return nbytes_of(s_, h_, lo_, hi_, base_, c_, S_, place_, gram_, net_, path_) +
+               rate_.capacity() * sizeof(double);
     }
 
   private:
@@ -323,6 +323,7 @@ class Parametric final : public Follower {
 
     std::array<Ledger<double>*, 6> arrays() { return {&s_, &h_, &lo_, &hi_, &base_, &c_}; }
     static Slot slot_of(Member m) { return m / Copies; }
+    void close(Member m) { lo_.edit(m) = hi_.edit(m) = 0; }  // its bounds
     double k(Member m) const { return rows_.diagonal()[slot_of(m)]; }
     bool can_rise(Member m) const { return s_[m] < hi_[m]; }
     bool can_fall(Member m) const { return s_[m] > lo_[m]; }
@@ -565,7 +566,7 @@ class Parametric final : public Follower {
         const double step = next.step, by = slides ? 0 : step;
         keep_account(step, by);
         const auto move = [&](Member m, double d) {
-            s_[m] = std::clamp(s_[m] + step * d, lo_[m], hi_[m]);
+            s_.edit(m) = std::clamp(s_[m] + step * d, lo_[m], hi_[m]);
         };
         for (std::size_t i = 0; i < S_.size(); ++i) move(S_[i], d_[i]);
         if (slides) {
@@ -575,8 +576,8 @@ class Parametric final : public Follower {
         run_.u += by;
         t_ += by * run_.tilt;
         ++since_refresh_;
-        double* h = h_.data();
-        const double *c = std::as_const(c_).data(), *rate = rate_.data();
+        double* h = h_.edit().data();
+        const double *c = c_.data(), *rate = rate_.data();
         for (Member m = 0; m < s_.size(); ++m) h[m] += by * c[m] + step * rate[slot_of(m)];
         run_.over = next.event == Event::end;
         run_.passed = {next.event, run_.over ? -1 : rows_.id(slot_of(next.who))};
@@ -590,13 +591,14 @@ class Parametric final : public Follower {
     void arrive(const Next& next) {
         const Member m = next.who;
         if (next.event == Event::O_to_S || next.event == Event::E_to_S) {
-            h_[m] = 0;
+            h_.edit(m) = 0;
             return;
         }
         const bool to_zero = next.event == Event::S_to_O || next.event == Event::E_to_O;
-        s_[m] = to_zero ? 0 : hi_[m] != 0 ? hi_[m] : lo_[m];
+        s_.edit(m) = to_zero ? 0 : hi_[m] != 0 ? hi_[m] : lo_[m];
         if (to_zero && run_.end == End::vacated && c_[m] != 0) {
-            lo_[m] = hi_[m] = c_[m] = 0;
+            close(m);
+            c_.edit(m) = 0;
             run_.over = --run_.to_vacate == 0;
         }
     }
@@ -628,10 +630,10 @@ class Parametric final : public Follower {
     // Who waits outside S with h = 0, or on the wrong side of it by rounding.
     void gather_ties() {
         ties_.clear();
-        const auto &s = s_, &lo = lo_, &hi = hi_, &h = h_;
-        for (Member m = 0; m < s.size(); ++m) {
-            if ((s[m] <= lo[m] && h[m] < -tie_eps_) || (s[m] >= hi[m] && h[m] > tie_eps_)) continue;
-            if (lo[m] < hi[m] && !in_S(m)) ties_.push_back(m);
+        for (Member m = 0; m < s_.size(); ++m) {
+            const double h = h_[m];
+            if ((s_[m] <= lo_[m] && h < -tie_eps_) || (s_[m] >= hi_[m] && h > tie_eps_)) continue;
+            if (lo_[m] < hi_[m] && !in_S(m)) ties_.push_back(m);
         }
     }
     // False if m depends on S: then gram_.u() says how.
@@ -642,7 +644,7 @@ class Parametric final : public Follower {
         for (Member i : S_) largest = std::max(largest, k(i));
         if (!gram_.add(column_.data(), k(m), kDependent * largest)) return false;
         run_.in_E -= s_[m] != 0 && !is_free(m);
-        place_[m] = std::int32_t(S_.size());
+        place_.edit(m) = std::int32_t(S_.size());
         S_.push_back(m);
         return true;
     }
@@ -650,7 +652,7 @@ class Parametric final : public Follower {
         gram_.remove(i);
         const Member m = S_[i];
         run_.in_E += s_[m] != 0;
-        place_[m] = kNowhere;
+        place_.edit(m) = kNowhere;
         const std::size_t last = S_.size() - 1;
         for (auto* v : {&d_, &inward_})
             if (last < v->size()) {
@@ -658,8 +660,8 @@ class Parametric final : public Follower {
                 v->erase(v->begin() + std::ptrdiff_t(last));
             }
         if (i != last) {
-            S_[i] = S_[last];
-            place_[S_[i]] = std::int32_t(i);
+            S_.edit(i) = S_[last];
+            place_.edit(S_[i]) = std::int32_t(i);
         }
         S_.pop_back();
     }
@@ -670,7 +672,7 @@ class Parametric final : public Follower {
                 const double off = std::abs(s_[m] - edge);
                 if (off <= 1e-12 * (hi_[m] - lo_[m]) &&
                     off * std::sqrt(k(m) * run_.largest_k) <= 1e-12)
-                    s_[m] = edge;
+                    s_.edit(m) = edge;
             }
     }
     // Who has come to a bound leaves S, and waits.
@@ -707,7 +709,7 @@ class Parametric final : public Follower {
     }
     void shift(double by) {
         t_ += by;
-        for (double& h : h_) h += by;
+        for (double& h : h_.edit()) h += by;
     }
     // h afresh from the definition: stops the drift of incremental updates.
     void refresh() {
@@ -716,7 +718,8 @@ class Parametric final : public Follower {
         for (Slot j = 0; j < rows_.size(); ++j)
             if (coefficients()[j] != 0) weighted_.push_back({j, coefficients()[j]});
         subtract();
-        for (Member m = 0; m < s_.size(); ++m) h_[m] = base_[m] + t_ + rate_[slot_of(m)];
+        double* h = h_.edit().data();
+        for (Member m = 0; m < s_.size(); ++m) h[m] = base_[m] + t_ + rate_[slot_of(m)];
         since_refresh_ = 0;
     }
     // rate = -K w for the weights given, eight rows at a time.
@@ -736,8 +739,8 @@ class Parametric final : public Follower {
     void finish() {
         if constexpr (Copies > 1)
             for (Slot j = 0; j < rows_.size(); ++j) {
-                net_[j] = 0;
-                for (std::size_t k = 0; k < Copies; ++k) net_[j] += s_[j * Copies + k];
+                double& net = net_.edit(j) = 0;
+                for (std::size_t k = 0; k < Copies; ++k) net += s_[j * Copies + k];
             }
     }
 
@@ -793,10 +796,11 @@ class Parametric final : public Follower {
     Member hot(Member m) { return rows_.promote(slot_of(m)) * Copies + m % Copies; }
     void change(Member m, double by) {
         const double before = s_[m];
-        s_[m] = std::clamp(before + by, lo_[m], hi_[m]);
+        s_.edit(m) = std::clamp(before + by, lo_[m], hi_[m]);
         weighted_.assign(1, {slot_of(m), s_[m] - before});
         subtract();
-        for (Member i = 0; i < s_.size(); ++i) h_[i] += rate_[slot_of(i)];
+        double* h = h_.edit().data();
+        for (Member i = 0; i < s_.size(); ++i) h[i] += rate_[slot_of(i)];
     }
 
     void loaded(const std::vector<std::int64_t>& S) {
@@ -819,7 +823,7 @@ class Parametric final : public Follower {
         for (std::int64_t m : S) {
             if (m < 0 || std::size_t(m) >= rows_.active() * Copies || in_S(Member(m)))
                 throw std::invalid_argument("state: the set S is out of range");
-            place_[Member(m)] = std::int32_t(S_.size());
+            place_.edit(Member(m)) = std::int32_t(S_.size());
             S_.push_back(Member(m));
         }
         finish();
@@ -837,14 +841,14 @@ class Parametric final : public Follower {
             for (std::size_t i = 0; i < ids_.size(); ++i)
                 for (std::size_t k = 0; k < Copies; ++k) {
                     const Member m = p.rows_.slot(ids_[i]) * Copies + k;
-                    p.s_[m] = s_[i * Copies + k];
-                    p.h_[m] = h_[i * Copies + k];
-                    p.place_[m] = kNowhere;
+                    p.s_.edit(m) = s_[i * Copies + k];
+                    p.h_.edit(m) = h_[i * Copies + k];
+                    p.place_.edit(m) = kNowhere;
                 }
             p.S_.clear();
             for (const auto& [id, k] : S_) {
                 const Member m = p.rows_.slot(id) * Copies + k;
-                p.place_[m] = std::int32_t(p.S_.size());
+                p.place_.edit(m) = std::int32_t(p.S_.size());
                 p.S_.push_back(m);
             }
             p.gram_ = gram_;
