@@ -10,7 +10,7 @@
 #   make lint        style, types, layers, symbols, stubs
 #   make format      put Python and C++ into the house style
 #   make stubs       write src/onlinesvm/_core.pyi from the compiled core
-#   make fuzz        forge saved models by the thousand: make fuzz ARGS="--count 20000 --seed 3"
+#   make fuzz        forge saved models by the thousand: make fuzz ARGS="--count 20000 --jobs 2"
 #   make bench       speed against peers, in one process
 #   make reproduce   a paper's tables and figures again: make reproduce ARGS=stream
 #   make docs        the documentation as a site under build/docs

@@ -4,23 +4,31 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.base import clone
 
 import onlinesvm
 from onlinesvm import (
     LASVC,
     CoreVectorSVC,
+    Greedy,
     HullerSVC,
     IncrementalSVC,
+    KernelPerceptron,
+    NormaSVC,
     PassiveAggressiveClassifier,
     PegasosSVC,
     PokerSVC,
     RampSVC,
+    SmoSVC,
     StreamSVC,
 )
 from onlinesvm.base import persistence
@@ -66,6 +74,112 @@ def refusal(path: Path) -> str:
         onlinesvm.load(path)
     assert "\n" not in str(caught.value)
     return str(caught.value)
+
+
+# --- sizes, indices, numbers --------------------------------------------------------------------
+
+ARRAYS: dict[str, tuple[Any, Callable[[Forgery], None]]] = {
+    "n times d wraps": (
+        RampSVC(),
+        lambda f: f.set(
+            rows__examples__size=2**61 + 1, rows__examples__width=8, rows__examples__values=[0] * 8
+        ),
+    ),
+    "no features, many examples": (
+        RampSVC(),
+        lambda f: f.set(
+            rows__examples__size=2**50, rows__examples__width=0, rows__examples__values=[]
+        ),
+    ),
+    "rows wider than the model": (SmoSVC(), lambda f: f.set(rows__examples__width=2**61 + 3)),
+    "the inverse wraps": (
+        RampSVC(),
+        lambda f: f.set(box0__inverse__size=2**61, box0__inverse__values=[]),
+    ),
+    "stride wraps": (
+        PassiveAggressiveClassifier(),
+        lambda f: f.set(f__model__stride=2**61, f__model__columns=2**61, f__model__w=[]),
+    ),
+    "outputs without examples": (
+        KernelPerceptron(variant="plain"),
+        lambda f: f.set(
+            f__model__outputs=10**9,
+            f__model__examples__size=0,
+            f__model__examples__values=[],
+            f__model__ids=[],
+            f__model__coef=[],
+        ),
+    ),
+    "the core is narrower than its rows": (RampSVC(), lambda f: f.set(width=1)),
+    "NaN examples": (HullerSVC(), lambda f: f.set(rows__examples__values=[np.nan] * 90)),
+    "NaN gradients": (LASVC(), lambda f: f.state["box0.g"].fill(np.nan)),
+    "infinite inverse": (IncrementalSVC(), lambda f: f.state["box0.inverse.values"].fill(np.inf)),
+    "a class that is not there": (RampSVC(), lambda f: f.state["class"].fill(2**31 - 1)),
+    "an id twice": (RampSVC(), lambda f: f.state["rows.ids"].fill(5)),
+    "an id that was never given": (KernelPerceptron(), lambda f: f.state["f.model.ids"].fill(500)),
+    "a negative counter": (NormaSVC(), lambda f: f.set(t=-3)),
+    "a scale that overflows": (NormaSVC(), lambda f: f.set(f__scale=5e-324)),
+    "a set with a member twice": (
+        IncrementalSVC(),
+        lambda f: f.state["box0.margin"].fill(f.state["box0.margin"][0]),
+    ),
+    "a coefficient above its bound": (SmoSVC(), lambda f: f.state["box0.s"].fill(7.0)),
+    "bounds above the costs": (SmoSVC(), lambda f: f.set(cost=f.state["cost"] / 2)),
+    "hulls without members": (HullerSVC(), lambda f: f.state["box0.positive.a"].fill(0)),
+}
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_arrays_that_contradict_each_other(tmp_path: Path, name: str) -> None:
+    model, change = ARRAYS[name]
+    forgery = Forgery(clone(model).fit(*rows()), tmp_path / "model")
+    change(forgery)
+    refusal(forgery.write())
+
+
+def block(forgery: Forgery, **changes: Any) -> None:
+    """One example waiting in the block of PegasosSVC."""
+    whole = {
+        "values": [1.0],
+        "indices": [0],
+        "sparse": [1],
+        "ends": [1],
+        "widths": [3],
+        "ids": [1],
+        "outputs": [0],
+        "steps": [1.0],
+        "move_ends": [1],
+    }
+    forgery.set(seen=1)
+    forgery.set(**{f"block__{name}": value for name, value in (whole | changes).items()})
+
+
+BLOCKS: dict[str, dict[str, Any]] = {
+    "of an output that is not there": {"outputs": [10**7]},
+    "with a feature out of range": {"indices": [2**30]},
+    "wider than the model": {"widths": [2**40]},
+    "dense and short": {"sparse": [0]},
+}
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+def test_an_example_that_waits_in_a_block(tmp_path: Path, name: str) -> None:
+    forgery = Forgery(PegasosSVC(block=5).fit(*rows()), tmp_path / "model")
+    block(forgery)
+    onlinesvm.load(forgery.write())  # it is the change that is refused
+    block(forgery, **BLOCKS[name])
+    refusal(forgery.write())
+
+
+@pytest.mark.parametrize("sparse", [0, 1])
+def test_an_example_put_aside_by_a_query(tmp_path: Path, sparse: int) -> None:
+    X, y = rows()
+    model = RampSVC(query=Greedy(5)).fit(sp.csr_array(X) if sparse else X, y)
+    forgery = Forgery(model, tmp_path / "model")
+    forgery.set(query__seen=4, query__best=0.0, query__kept__sparse=sparse)
+    forgery.set(query__kept__values=[1.0], query__kept__indices=[2**30] * sparse)
+    forgery.set(query__kept__width=3, query__kept__weight=1.0, query__kept__id=7)
+    assert "put aside" in refusal(forgery.write())
 
 
 def test_more_classes_than_outputs(tmp_path: Path) -> None:
@@ -129,7 +243,63 @@ def test_parameters_pass_the_constructors_own_checks(tmp_path: Path) -> None:
     assert "C must be finite and > 0" in refusal(forgery.write())
 
 
+# --- what is kept and could be computed ----------------------------------------------------------
+
+DERIVED = [
+    (IncrementalSVC(), "box0.inverse.values"),
+    (RampSVC(kernel="rbf"), "box0.inverse.values"),
+    (PokerSVC(), "box0.gram.kernel"),
+    (PokerSVC(), "box0.gram.inverse.values"),
+    (IncrementalSVC(), "box0.h"),
+    (SmoSVC(), "box0.g"),
+    (PokerSVC(), "box0.h"),
+    (HullerSVC(), "box0.positive.dot"),
+    (CoreVectorSVC(), "box0.rho"),
+]
+
+
+@pytest.mark.parametrize("how", ["roll", "tiny", "huge"])
+@pytest.mark.parametrize(("model", "name"), DERIVED, ids=str)
+def test_what_the_rows_tell_is_not_believed(
+    tmp_path: Path, model: Any, name: str, how: str
+) -> None:
+    """Learning and unlearning go on, and end, whatever the file says of inverse and gradients."""
+    X, y = rows(40)
+    later, labels = rows(10, seed=1)
+    honest = clone(model).fit(X, y)
+    forgery = Forgery(honest, tmp_path / "model")
+    array = forgery.state[name]
+    array[...] = {"roll": np.roll(array, 1) * 1e8, "tiny": 5e-324, "huge": 1e300}[how]
+    again = onlinesvm.load(forgery.write())
+    for m in (honest, again):
+        m.partial_fit(later, labels)
+        m.unlearn([0, 1, 2, 11])
+    assert again.kkt_residual() <= max(1e-3, 2 * honest.kkt_residual())
+    assert np.allclose(again.decision_function(X), honest.decision_function(X), atol=0.02)
+
+
+# --- memory and time -----------------------------------------------------------------------------
+
+
+def test_wide_sparse_rows_take_memory_by_what_is_in_them(tmp_path: Path) -> None:
+    wide = 2**31 - 1
+    X = sp.csr_array((np.ones(4), [5, 2**30, 5, wide - 1], [0, 2, 4]), shape=(2, wide))
+    model = RampSVC(gamma=0.5).fit(X, [0, 1])
+    assert model.nbytes_ < 1 << 20
+    model.save(tmp_path / "model")
+    assert np.array_equal(onlinesvm.load(tmp_path / "model").predict(X), model.predict(X))
+
+
 def test_a_device_is_no_model() -> None:
     if os.path.exists("/dev/zero"):
         with pytest.raises(ValueError, match="regular file"):
             onlinesvm.load("/dev/zero")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_forged_files_by_the_hundred() -> None:
+    """A slice of what `make fuzz` does."""
+    command = [sys.executable, ROOT / "tools" / "fuzz_models.py", "--count", "600", "--seed", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "600 forged files" in done.stdout

@@ -24,6 +24,7 @@ import onlinesvm
 from onlinesvm import (
     Greedy,
     IncrementalSVC,
+    KernelPerceptron,
     OfflineRampSVC,
     PassiveAggressiveClassifier,
     PassiveAggressiveRegressor,
@@ -231,6 +232,16 @@ def test_what_load_could_not_read_is_not_written(tmp_path: Path, model: Any, why
         model.save(tmp_path / "model")
     assert "\n" not in str(caught.value)
     assert (tmp_path / "model").read_bytes() == b"precious"
+
+
+def test_a_model_that_overflowed_is_not_written(tmp_path: Path) -> None:
+    model = KernelPerceptron(kernel="linear", variant="plain", dtype="float64")
+    model.fit(np.eye(2), [0, 1])
+    for y in (0, 1):  # one of them is a mistake
+        model.partial_fit([[1e150, 0.0]], [y], sample_weight=[1e200])
+    with pytest.raises(ValueError, match="not finite"):
+        model.save(tmp_path / "model")
+    assert not (tmp_path / "model").exists()
 
 
 def assert_goes_on(a: Any, b: Any, x: Any, y: Any) -> None:

@@ -1,7 +1,7 @@
 """Forge saved models and see that nothing worse than a ValueError happens.
 
-    python tools/fuzz_models.py --count 20000 --seed 1     # or: make fuzz ARGS="--count 20000"
-    python tools/fuzz_models.py --seed 1 --only 4711       # one case again, in this process
+    python tools/fuzz_models.py --count 20000 --seed 1 --jobs 2  # make fuzz ARGS="--count 20000"
+    python tools/fuzz_models.py --seed 1 --only 4711             # one case again, in this process
 
 Small models of every class are saved; arrays, shapes, types, settings and facts are changed, and
 the checksum is computed anew. Each file is then loaded in a forked child that may use 8 s and four
@@ -36,7 +36,9 @@ from onlinesvm import queries
 from onlinesvm.base import persistence
 
 SECONDS = 8  # of processor time: a busy machine is no reason to fail
+WAITING = 20  # times as long by the clock: nobody waits for a lock for ever
 SPARE_BYTES = 64 << 20
+UNLIMITED = "ONLINESVM_FUZZ_UNLIMITED"  # in the environment: sanitizers need all addresses
 CASES_PER_CHILD = 100
 ROWS, FEATURES = 14, 3
 
@@ -68,6 +70,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"lookahead": 4, "kernel": "rbf"},
     ],
     "CoreVectorSVC": [{"sample": "all"}],
+    "IncrementalSVC": [{"kernel": "linear"}],
     "PegasosSVC": [{"block": 5, "average": True}, {"block": 4, "kernel": "rbf"}],
     "SGDSVC": [{"average": True, "kernel": "laplacian"}],
     "NormaSVC": [{"truncation": 4, "bias": "free"}, {"kernel": "linear", "truncation": None}],
@@ -83,7 +86,7 @@ def corpus() -> list[Saved]:
     saved = []
     for cls in onlinesvm.all_estimators():
         forms = (("dense", "float32", 2), ("sparse", "float64", 3), ("dicts", "float32", 3))
-        for form, dtype, classes in (*forms, ("dense", "float64", 3)):
+        for form, dtype, classes in (*forms, ("dense", "float64", 3), ("begun", "float32", 2)):
             saved.append(save_one(cls, {"dtype": dtype}, form, classes))
         for params in VARIANTS.get(cls.__name__, []):
             saved.append(save_one(cls, params, "dense", 2))
@@ -97,9 +100,12 @@ def save_one(cls: type[Any], params: dict[str, Any], form: str, classes: int) ->
     X, y = stream(model, form, classes)
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model.fit(X, y)
+        if form != "begun" or not hasattr(model, "partial_fit"):
+            model.fit(X, y)
         if hasattr(model, "partial_fit"):
-            model.partial_fit(X[:3], y[:3])  # leaves blocks, pools and look-aheads half full
+            many = len(y) if form == "begun" else 3
+            classes_known = {"classes": np.unique(y)} if is_classifier(model) else {}
+            model.partial_fit(X[:many], y[:many], **classes_known)  # leaves blocks half full
         model.save(f"{folder}/model")
         kind, arrays = persistence._unpack(Path(folder, "model").read_bytes())
     facts = json.loads(arrays.pop("facts").tobytes())
@@ -250,7 +256,7 @@ class Forger:
             return self.pick([*INTEGERS, 2**70])
         if kind < 0.6:
             return self.pick(FLOATS)
-        return self.pick(PLAIN)
+        return json.loads(json.dumps(self.pick(PLAIN)))  # its own, since it may be changed in turn
 
     def fact(self) -> None:
         found = list(places(self.facts))
@@ -270,7 +276,7 @@ class Forger:
             del holder[key]
             self.note("fact", key, "removed")
         elif how < 0.3 and isinstance(holder, list):
-            holder.insert(key, holder[key])
+            holder.insert(key, json.loads(json.dumps(holder[key])))
             self.note("fact", key, "twice")
         else:
             value = self.plain()
@@ -398,6 +404,8 @@ def good(verdict: str) -> bool:
 
 
 def limit_memory(file_bytes: int) -> None:
+    if UNLIMITED in os.environ:
+        return
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     most = pages * resource.getpagesize() + SPARE_BYTES + 4 * file_bytes
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
@@ -414,8 +422,10 @@ def child(seed: int, numbers: range, models: list[Saved], folder: Path, shared: 
             shared[:8] = number.to_bytes(8, "little")
             saved, data, did = forged(seed, number, models)
             signal.setitimer(signal.ITIMER_PROF, SECONDS)
+            signal.setitimer(signal.ITIMER_REAL, WAITING * SECONDS)
             verdict = judge(saved, data, folder)
             signal.setitimer(signal.ITIMER_PROF, 0)
+            signal.setitimer(signal.ITIMER_REAL, 0)
             verdicts.write(json.dumps([number, verdict, saved.name, did]) + "\n")
 
 
@@ -439,15 +449,44 @@ def run(seed: int, first: int, count: int, models: list[Saved]) -> tuple[Counter
             if status:
                 number = int.from_bytes(shared[:8], "little")
                 saved, _, did = forged(seed, number, models)
-                ended = "no end" if status == signal.SIGPROF else f"signal {status}"
-                findings.append(f"case {number}: {ended}\n    {saved.name}: {'; '.join(did)}")
+                ends: dict[int, str] = {signal.SIGPROF: "no end", signal.SIGALRM: "it waits"}
+                how = ends.get(status, f"signal {status}")
+                findings.append(f"case {number}: {how}\n    {saved.name}: {'; '.join(did)}")
                 tally["finding"] += 1
                 at = number + 1
     return tally, findings
 
 
+def run_together(
+    seed: int, first: int, count: int, models: list[Saved], jobs: int
+) -> tuple[Counter[str], list[str]]:
+    """The same by several processes, each with a run of cases of its own."""
+    tally: Counter[str] = Counter()
+    findings: list[str] = []
+    cuts = [first + count * i // jobs for i in range(jobs + 1)]
+    with tempfile.TemporaryDirectory() as folder:
+        parts = [Path(folder, str(i)) for i in range(jobs)]
+
+        def part(i: int) -> None:
+            parts[i].write_text(json.dumps(run(seed, cuts[i], cuts[i + 1] - cuts[i], models)))
+
+        for status in ended([begin(lambda i=i: part(i)) for i in range(jobs)]):  # type: ignore[misc]
+            if status:
+                findings.append(f"a process ended with {status}")
+        for path in parts:
+            if path.exists():
+                told, found = json.loads(path.read_text())
+                tally.update(told)
+                findings += found
+    return tally, findings
+
+
 def in_child(work: Callable[[], None]) -> int:
     """The signal that ended a forked child, or 0."""
+    return ended([begin(work)])[0]
+
+
+def begin(work: Callable[[], None]) -> int:
     sys.stdout.flush()
     pid = os.fork()
     if pid == 0:
@@ -459,8 +498,12 @@ def in_child(work: Callable[[], None]) -> int:
             traceback.print_exc()
         finally:
             os._exit(status)
-    _, status = os.waitpid(pid, 0)
-    return os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+    return pid
+
+
+def ended(pids: list[int]) -> list[int]:
+    statuses = [os.waitpid(pid, 0)[1] for pid in pids]
+    return [os.WTERMSIG(s) if os.WIFSIGNALED(s) else os.WEXITSTATUS(s) for s in statuses]
 
 
 def main() -> int:
@@ -468,6 +511,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--first", type=int, default=0, help="number of the first case")
+    parser.add_argument("--jobs", type=int, default=1, help="processes at a time")
     parser.add_argument("--only", type=int, help="one case, in this process")
     parser.add_argument("--keep", help="where to keep the file of the one case")
     args = parser.parse_args()
@@ -481,8 +525,9 @@ def main() -> int:
             verdict = judge(saved, data, Path(folder))
         print(verdict)
         return 0 if good(verdict) else 1
-    tally, findings = run(args.seed, args.first, args.count, models)
-    print("\n".join(findings))
+    tally, findings = run_together(args.seed, args.first, args.count, models, args.jobs)
+    for finding in findings:
+        print(finding)
     told = ", ".join(f"{n:,} {verdict}" for verdict, n in sorted(tally.items()))
     print(f"{sum(tally.values()):,} forged files of {len(models)} models, seed {args.seed}: {told}")
     return 1 if findings else 0

@@ -218,6 +218,7 @@ class Shared {
         Save<ToDict> save(sink);
         const auto lock = reading();
         save("width", width);
+        save("outputs", algo->outputs());
         algo->state(save);  // Save only reads
         return sink.dict;
     }
@@ -226,9 +227,12 @@ class Shared {
         const Signals signals;
         auto fresh = std::make_unique<Algo>(params);
         FromDict source(dict);
-        Load<FromDict> load(source);
-        std::size_t saved_width = 0;
-        load("width", saved_width);
+        std::size_t saved_width = 0, outputs = 0;
+        Load<FromDict> shape(source, 0, 0);
+        shape("width", saved_width);
+        shape("outputs", outputs);
+        demand(outputs > 0, "there is no output");
+        Load<FromDict> load(source, saved_width, outputs);
         fresh->state(load);
         source.demand_all_fetched();
         if constexpr (requires { fresh->loaded(); }) fresh->loaded();

@@ -162,8 +162,8 @@ Memory saved(Object& object) {
     return memory;
 }
 template <class Object>
-void restore(Object& object, Memory& memory) {
-    Load<Memory> load(memory);
+void restore(Object& object, Memory& memory, std::size_t features, std::size_t outputs) {
+    Load<Memory> load(memory, features, outputs);
     object.state(load);
 }
 
@@ -206,7 +206,7 @@ void keeps_promises(const typename Algo::Params& params, const Stream<T>& stream
     Memory memory = saved(stopped);
     Algo resumed(params);
     resumed.grow(classes);
-    restore(resumed, memory);
+    restore(resumed, memory, stream[0].width, stopped.outputs());
     learn(resumed, stream, half, stream.size(), 16);
     CHECK(saved(whole) == saved(resumed));
 

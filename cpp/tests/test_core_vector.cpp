@@ -74,7 +74,7 @@ void goes_on(bool sparse, std::size_t classes) {
     CoreVector<T> model = solved(p, stream, classes, 60), again(p);
     Memory memory = saved(model);
     again.grow(classes);
-    restore(again, memory);
+    restore(again, memory, stream[0].width, model.outputs());
     for (CoreVector<T>* m : {&model, &again}) {
         for (std::size_t i = 0; i < later.size(); ++i)
             m->learn(later[i], later.label(i), 1.0, std::int64_t(100 + i));

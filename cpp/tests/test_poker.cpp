@@ -46,7 +46,7 @@ void is_exact(const typename Algo::Params& p, const Stream<T>& stream, std::size
 
         Memory memory = saved(model);
         resumed.grow(classes);
-        restore(resumed, memory);
+        restore(resumed, memory, stream[0].width, model.outputs());
         std::vector<std::int64_t> gone;
         for (std::int64_t id = 0; id < 90; id += 3) gone.push_back(id);
         for (Algo* m : {&model, &resumed}) {

@@ -62,7 +62,7 @@ void learns(const typename Smo<T>::Params& p, bool sparse, std::size_t classes) 
     Memory memory = saved(pieces);
     Smo<T> resumed(p);
     resumed.grow(classes);
-    restore(resumed, memory);
+    restore(resumed, memory, stream[0].width, pieces.outputs());
     CHECK(saved(resumed) == memory);
     std::vector<std::int64_t> ids;
     for (std::int64_t id = 0; id < 120; id += 3) ids.push_back(id);

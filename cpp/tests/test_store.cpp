@@ -129,7 +129,7 @@ void examples_come_and_go(bool sparse) {
             CHECK(at(store.get(j, scratch), f) == at(stream[held[j]], f));
     Memory memory = saved(store);
     Store<T> again(kernel(Shape::rbf));
-    restore(again, memory);
+    restore(again, memory, stream[0].width, 1);
     CHECK(saved(again) == memory);
 }
 

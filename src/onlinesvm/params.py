@@ -58,9 +58,15 @@ def flag(name: str, value: Any) -> bool:
 
 
 def threads(n_jobs: Any) -> int:
-    """How many threads ``n_jobs`` means: None is 1, -1 all processors, -2 all but one."""
+    """How many threads ``n_jobs`` means: None is 1, -1 all processors, -2 all but one.
+
+    So many that the system would refuse them are of no use: eight per processor are the most.
+    """
     if n_jobs is None:
         return 1
     if not isinstance(n_jobs, numbers.Integral) or isinstance(n_jobs, bool) or n_jobs == 0:
         raise ValueError(f"n_jobs must be None, a positive number of threads or -1, got {n_jobs!r}")
-    return max(1, (os.cpu_count() or 1) + 1 + int(n_jobs)) if n_jobs < 0 else int(n_jobs)
+    processors = os.cpu_count() or 1
+    if n_jobs < 0:
+        return max(1, processors + 1 + int(n_jobs))
+    return min(int(n_jobs), 8 * processors)

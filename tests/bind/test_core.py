@@ -83,7 +83,7 @@ def test_state_is_taken_as_saved_or_not_at_all():
         (state | {"stranger": np.zeros(3)}, "1 unknown"),
         (state | {"f.model.w": state["f.model.w"].astype(np.float32)}, "f.model.w"),
         (state | {"f.model.w": state["f.model.w"][:-1]}, "shape"),
-        (state | {"f.model.stride": np.array(-1)}, "shape"),
+        (state | {"f.model.stride": np.array(-1)}, "f.model.stride"),
     ]:
         with pytest.raises(ValueError, match=complaint):
             fresh.load(broken)

@@ -20,6 +20,7 @@ from .estimator import Batch, OnlineEstimator
 from .labels import NO_LABELS, Labels
 from .reading import one_row
 from .rows import Rows
+from .settling import Held
 
 
 class BatchClassifier(ClassifierMixin, OnlineEstimator):
@@ -240,6 +241,12 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator):
                 raise ValueError("its class weights are not finite numbers >= 0")
             self._class_factors = factors
         self._open_short_way()
+
+    def _demand_known(self, held: Held) -> None:
+        codes, known = held.targets, held.classes
+        fits = (codes >= 0) & (codes < known) & (codes == np.floor(codes))
+        if not fits.all() or known.max(initial=0) > len(self._labels):
+            raise ValueError("its first examples are of classes that it does not know")
 
     def _outputs(self) -> int:
         return len(self._labels) if len(self._labels) > 2 else 1

@@ -744,6 +744,9 @@ class OnlineEstimator(TakesTurns, Persistent, Reader, BaseEstimator):
         if self._settles_gamma(self._core_settings):
             self._spread = Spread()
         if facts["held"] is not None:
+            by_word = isinstance(self._begun.get("gamma"), str)
+            if not by_word or self._core_settings["kernel"]["name"] not in kernels.WITH_GAMMA:
+                raise ValueError("it holds examples that settle a gamma which is a number")
             width, sparsely = self.n_features_in_, self._sparsely
             self._held = Held.from_facts(facts["held"], width, sparsely=sparsely)
         self._open_short_way()
@@ -758,10 +761,17 @@ class OnlineEstimator(TakesTurns, Persistent, Reader, BaseEstimator):
         least = 0 if self._sparsely or not width else self.n_features_in_
         if not least <= width <= self.n_features_in_:
             raise ValueError("its examples are not as wide as its features are many")
+        if self._held is not None:
+            self._demand_known(self._held)
         held = {} if self._held is None else {"ids": self._held.ids}
         for name, ids in (*state.items(), *held.items()):
             if name.rpartition(".")[2] in ("id", "ids") and ids.max(initial=-1) >= self._next_id:
                 raise ValueError("an example has an id that was never given")
+
+    def _demand_known(self, held: Held) -> None:
+        """A ValueError if the first examples are of classes that the model does not know."""
+        if held.classes.any():
+            raise ValueError("its first examples have classes")
 
 
 def concrete(root: type[OnlineEstimator]) -> Iterator[type[OnlineEstimator]]:

@@ -2,9 +2,9 @@
 
 A file holds the core's state arrays, one array of JSON with everything else, and in its header
 the format, the versions, the class, and a SHA-256 over all of it. Loading a file from a stranger
-is safer than a pickle: the header is read by its grammar and nothing else, the arrays are views of
-the bytes at hand, the core's settings must be those that the constructor's own checks give, and the
-core takes its arrays only if their names, types and lengths belong together.
+is safe: the header is read by its grammar and nothing else, the arrays are views of the bytes at
+hand, the core's settings must be those that the constructor's own checks give, and the core takes
+its arrays only if all that they say fits together.
 """
 
 from __future__ import annotations
@@ -197,9 +197,9 @@ def _rebuild(kind: str, arrays: dict[str, NDArray[Any]]) -> Any:
     model._install(core)
     model._recall(facts)
     model._demand_fits(state)
-    core.load(state)
-    if core.outputs != model._outputs():
+    if state["outputs"].tolist() != model._outputs():  # before the core makes room for so many
         raise ValueError("its outputs do not fit its classes")
+    core.load(state)
     return model
 
 

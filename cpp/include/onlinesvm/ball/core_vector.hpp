@@ -125,8 +125,6 @@ class CoreVector : public OneVsRest<T, CoreBall<T>> {
         Base::state(a);
         a("random", random_);
         a("passes", passes_);
-        if constexpr (A::loading)
-            if (passes_ < 0) throw std::invalid_argument("state: passes are negative");
     }
 
   private:

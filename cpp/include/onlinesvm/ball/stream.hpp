@@ -43,7 +43,7 @@ struct Centres {
     }
     void shrink(std::size_t j, double factor) {
         scale.edit(j) *= factor;
-        if (!(scale[j] > 1e-100)) settle(j);
+        if (!(scale[j] > kSmall)) settle(j);
     }
     Change adding(std::size_t j, double step) const { return {j, step / scale[j]}; }
 
@@ -70,11 +70,15 @@ struct Centres {
         a("f", f);
         a("scale", scale);
         if constexpr (A::loading)
-            if (scale.size() != f.outputs())
-                throw std::invalid_argument("state: the scales do not fit the centres");
+            demand(scale.size() == f.outputs() &&
+                       std::all_of(scale.begin(), scale.end(),
+                                   [](double s) { return s > kSmall && s < 1 / kSmall; }),
+                   "the scales do not fit the centres");
     }
 
   private:
+    static constexpr double kSmall = 1e-100;
+
     void settle(std::size_t j) { copy(j, j, 1.0); }
 };
 
@@ -269,6 +273,7 @@ class StreamSVM {
 
     template <class A>
     void state(A& a) {
+        if constexpr (A::loading) grow(a.outputs());
         std::visit([&](auto& c) { a("centres", c); }, model);
         ball_state(a);
         waiting_state(a);
@@ -276,7 +281,7 @@ class StreamSVM {
         a("kept", kept);
         if constexpr (A::loading) {
             const auto* c = std::get_if<Centres<KernelModel<T>>>(&model);
-            demand_state(kept.size() == (c ? c->f.size() : 0));
+            demand_state(kept.size() == (c ? c->f.size() : 0) && outputs() == a.outputs());
         }
     }
 
@@ -422,7 +427,7 @@ class StreamSVM {
               std::span<const Change> more) {
         const auto found = std::find(kept.rbegin(), kept.rend(), arrival);
         if (found != kept.rend()) return f.amend(static_cast<Slot>(kept.rend() - found - 1), more);
-        f.add(x, id, more);
+        f.push(x, id, more);
         kept.push_back(arrival);
     }
 
@@ -705,14 +710,18 @@ class StreamSVM {
             std::size_t total = 0, squares = 0;
             for (std::int64_t n : count) {
                 demand_state(n >= 0 && n <= static_cast<std::int64_t>(params.balls));
-                total += static_cast<std::size_t>(n);
+                total +=
+                    static_cast<std::size_t>(n);  // n balls have n^2 products, or the file ends
+                demand_state(total <= R.size() && std::size_t(n) <= dots.size());
                 squares += static_cast<std::size_t>(n * n);
             }
             demand_state(!count.empty() && R.size() == total && xi2.size() == total &&
                          M.size() == total && square.size() == total && lower2.size() == total &&
                          dots.size() == squares);
+            for (std::size_t b = 0; b < total; ++b)
+                demand_state(R[b] >= 0.0 && xi2[b] >= 0.0 && M[b] >= 1);
             demand_state(std::visit([](auto& c) { return c.scale.size(); }, model) ==
-                         count.size() * params.balls);
+                         checked_mul(count.size(), params.balls));
             clusters.assign(count.size(), {});
             waiting.assign(count.size(), {});
             std::size_t at = 0, from = 0;
@@ -722,6 +731,7 @@ class StreamSVM {
                     clusters[o].balls.push_back({R[at], xi2[at], M[at], square[at], lower2[at]});
                 clusters[o].dots.assign(dots.begin() + static_cast<std::ptrdiff_t>(from),
                                         dots.begin() + static_cast<std::ptrdiff_t>(from + n * n));
+                for (std::size_t b = 0; b < n; ++b) demand_state(clusters[o].dot(b, b) >= 0.0);
                 from += n * n;
             }
         }
@@ -771,9 +781,10 @@ class StreamSVM {
             auto value = values.begin();
             auto index = indices.begin();
             for (std::size_t i = 0; i < n; ++i) {
-                demand_state(output[i] >= 0 && output[i] < static_cast<std::int64_t>(outputs()) &&
-                             size[i] >= 0 && size[i] <= values.end() - value && width[i] >= 0 &&
-                             (sparse[i] ? size[i] <= indices.end() - index : size[i] == width[i]));
+                demand_state(output[i] < static_cast<std::int64_t>(outputs()) &&
+                             size[i] <= values.end() - value &&
+                             (sparse[i] ? size[i] <= indices.end() - index : size[i] == width[i]) &&
+                             norm2[i] >= 0.0 && slack[i] > 0.0);
                 const auto o = static_cast<std::size_t>(output[i]);
                 demand_state(clusters[o].size() == 1 && waiting[o].size() + 1 < params.lookahead);
                 Waiting<T> p;
@@ -782,9 +793,6 @@ class StreamSVM {
                 if (sparse[i]) {
                     p.indices.assign(index, index + size[i]);
                     index += size[i];
-                    for (std::size_t k = 0; k < p.indices.size(); ++k)
-                        demand_state(p.indices[k] >= (k ? p.indices[k - 1] + 1 : 0) &&
-                                     p.indices[k] < width[i]);
                 }
                 p.sparse = sparse[i] != 0;
                 p.width = static_cast<std::size_t>(width[i]);
@@ -794,12 +802,19 @@ class StreamSVM {
                 p.slack = slack[i];
                 p.inner = inner[i];
                 p.norm2 = norm2[i];
+                demand_state(is_sound(p.row(), a.features()) && has_room_for(p.row()) &&
+                             (waiting[o].empty() || waiting[o].back().sparse == p.sparse));
                 waiting[o].push_back(std::move(p));
             }
             demand_state(value == values.end() && index == indices.end());
         }
     }
 
+    // Who waits was read before: where weights are kept, there are as many as it is wide.
+    bool has_room_for(Row<T> x) const {
+        const auto* c = std::get_if<Centres<LinearModel<T>>>(&model);
+        return !c || x.width <= c->f.width();
+    }
     static void demand_state(bool good) {
         if (!good) throw std::invalid_argument("state: the balls do not fit their shape");
     }

@@ -4,8 +4,14 @@
 // A member is a std::vector of elements, a number, or an object with a `state` of its own, whose
 // names then read "outer.inner". Where the values go is the business of a Sink, where they come
 // from of a Source; neither needs to know the object, and nothing here knows Python.
+//
+// Loading trusts nobody: floats must be finite, integers must not be negative, and a count must
+// leave room to go on counting. A member for which that is too strict says so in its own line:
+// a("best", any(best)). Saving is as strict, since what it takes must come back.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -31,6 +37,49 @@ concept Number = std::is_arithmetic_v<M>;
 template <Number M>
 using Travelling = std::conditional_t<std::is_floating_point_v<M>, double, std::int64_t>;
 
+// A member that may hold whatever its type can: infinities, NaN, negative numbers.
+template <class M>
+struct Any {
+    M& member;
+};
+template <class M>
+    requires Number<std::remove_const_t<M>>
+Any<M> any(M& member) {
+    return {member};
+}
+template <Element V, class Allocator>
+Any<std::vector<V, Allocator>> any(std::vector<V, Allocator>& member) {
+    return {member};
+}
+template <Element V, class Allocator>
+Any<const std::vector<V, Allocator>> any(const std::vector<V, Allocator>& member) {
+    return {member};
+}
+
+// What a state is refused with: one line that says what does not fit.
+inline void demand(bool fits, const char* what) {
+    if (!fits) throw std::invalid_argument(std::string("state: ") + what);
+}
+
+// What a member must be unless it is declared any().
+template <class V>
+bool is_ordinary(V value) {
+    if constexpr (std::is_floating_point_v<V>)
+        return std::isfinite(value);
+    else
+        return value >= 0;
+}
+template <Number M>
+bool is_ordinary_count(M value) {
+    constexpr auto kMost = std::int64_t(1) << 62;
+    if constexpr (std::is_integral_v<M>) return is_ordinary(value) && std::cmp_less(value, kMost);
+    return is_ordinary(value);
+}
+[[noreturn]] inline void refuse(const std::string& name) {
+    throw std::invalid_argument("state: '" + name +
+                                "' holds a number that is not finite, negative or too large");
+}
+
 // sink.array(name, std::span<const V>), sink.number(name, double | int64_t)
 template <class Sink>
 class Save {
@@ -40,22 +89,39 @@ class Save {
 
     template <Element V, class Allocator>
     void operator()(std::string_view name, const std::vector<V, Allocator>& values) {
-        sink.array(prefix + std::string(name), std::span<const V>(values));
+        if (!std::all_of(values.begin(), values.end(), is_ordinary<V>)) refuse(full(name));
+        (*this)(name, any(values));
+    }
+    template <Element V, class Allocator>
+    void operator()(std::string_view name, Any<const std::vector<V, Allocator>> values) {
+        sink.array(full(name), std::span<const V>(values.member));
     }
     template <Number M>
     void operator()(std::string_view name, const M& value) {
-        sink.number(prefix + std::string(name), static_cast<Travelling<M>>(value));
+        if (!is_ordinary_count(value)) refuse(full(name));
+        (*this)(name, any(value));
+    }
+    template <Number M>
+    void operator()(std::string_view name, Any<const M> value) {
+        sink.number(full(name), static_cast<Travelling<M>>(value.member));
     }
     template <class M>
         requires requires(M& object, Save& a) { object.state(a); }
     void operator()(std::string_view name, M& object) {
-        Save inner(sink, prefix + std::string(name) + ".");
+        Save inner(sink, full(name) + ".");
         object.state(inner);
+    }
+    template <class M>
+        requires(!std::is_const_v<M>)
+    void operator()(std::string_view name, Any<M> value) {
+        (*this)(name, any(std::as_const(value.member)));
     }
 
   private:
     Sink& sink;
     std::string prefix;
+
+    std::string full(std::string_view name) const { return prefix + std::string(name); }
 };
 
 // source.array(name, std::type_identity<V>) -> std::span<const V>, source.number(name, ...) ->
@@ -64,30 +130,63 @@ template <class Source>
 class Load {
   public:
     static constexpr bool loading = true;
-    explicit Load(Source& source, std::string prefix = {})
-        : source(source), prefix(std::move(prefix)) {}
+    // How many features the model knows: no row of its state is wider. How many outputs it has: what
+    // the state says of them must agree.
+    Load(Source& source, std::size_t features, std::size_t outputs, std::string prefix = {})
+        : source(source), features_(features), outputs_(outputs), prefix(std::move(prefix)) {}
+
+    std::size_t features() const { return features_; }
+    std::size_t outputs() const { return outputs_; }
+
+    // The array itself, for a member that is no copy of it.
+    template <Element V>
+    std::span<const V> array(std::string_view name) {
+        const std::span<const V> from = unchecked<V>(name);
+        if (!std::all_of(from.begin(), from.end(), is_ordinary<V>)) refuse(full(name));
+        return from;
+    }
 
     template <Element V, class Allocator>
     void operator()(std::string_view name, std::vector<V, Allocator>& values) {
-        const std::span<const V> from =
-            source.array(prefix + std::string(name), std::type_identity<V>{});
+        const std::span<const V> from = array<V>(name);
         values.assign(from.begin(), from.end());
+    }
+    template <Element V, class Allocator>
+    void operator()(std::string_view name, Any<std::vector<V, Allocator>> values) {
+        const std::span<const V> from = unchecked<V>(name);
+        values.member.assign(from.begin(), from.end());
     }
     template <Number M>
     void operator()(std::string_view name, M& value) {
-        value = static_cast<M>(
-            source.number(prefix + std::string(name), std::type_identity<Travelling<M>>{}));
+        const auto from = number<M>(name);
+        if (!is_ordinary_count(from)) refuse(full(name));
+        value = static_cast<M>(from);
+    }
+    template <Number M>
+    void operator()(std::string_view name, Any<M> value) {
+        value.member = static_cast<M>(number<M>(name));
     }
     template <class M>
         requires requires(M& object, Load& a) { object.state(a); }
     void operator()(std::string_view name, M& object) {
-        Load inner(source, prefix + std::string(name) + ".");
+        Load inner(source, features_, outputs_, full(name) + ".");
         object.state(inner);
     }
 
   private:
     Source& source;
+    std::size_t features_, outputs_;
     std::string prefix;
+
+    template <class V>
+    std::span<const V> unchecked(std::string_view name) {
+        return source.array(full(name), std::type_identity<V>{});
+    }
+    template <class M>
+    Travelling<M> number(std::string_view name) {
+        return source.number(full(name), std::type_identity<Travelling<M>>{});
+    }
+    std::string full(std::string_view name) const { return prefix + std::string(name); }
 };
 
 // Bytes of the state, counted as they would be saved.
@@ -108,6 +207,10 @@ class Measure {
         requires requires(M& object, Measure& a) { object.state(a); }
     void operator()(std::string_view, M& object) {
         object.state(*this);
+    }
+    template <class M>
+    void operator()(std::string_view name, Any<M> any) {
+        (*this)(name, any.member);
     }
 };
 

@@ -211,9 +211,8 @@ class KernelModel {
         a("coef", coef);
         if constexpr (A::loading) {
             const std::size_t n = store.size();
-            if (ids.size() != n || rows == 0 ||
-                (n == 0 ? !coef.empty() : coef.size() / n != rows) || coef.size() != rows * n)
-                throw std::invalid_argument("state: the coefficients do not fit the examples");
+            demand(ids.size() == n && rows == outputs() && coef.size() == checked_mul(rows, n),
+                   "the coefficients do not fit the examples");
             largest = ids.empty() ? -1 : *std::max_element(ids.begin(), ids.end());
             s.clear();
             for (std::size_t r = 0; r < rows; ++r)

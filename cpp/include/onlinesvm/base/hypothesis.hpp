@@ -92,7 +92,7 @@ class Hypothesis {
     // f *= factor, 0 < factor. A small a is folded into v before it costs digits.
     void shrink(double factor) {
         a *= factor;
-        if (a >= 1e-5) return;
+        if (a >= kSmall) return;
         std::visit(
             [&](auto& m) {
                 for (std::size_t r = 0; r < m.outputs(); r += parts) {
@@ -121,6 +121,16 @@ class Hypothesis {
         const auto* m = std::get_if<KernelModel<T>>(&model);
         if (!m || m->find(id) == m->size()) return std::nullopt;
         return m->find(id);
+    }
+    // How many examples are stored.
+    std::size_t size() const {
+        const auto* m = std::get_if<KernelModel<T>>(&model);
+        return m ? m->size() : 0;
+    }
+    // Whether x could have been read before: there are as many weights as it is wide.
+    bool has_room_for(Row<T> x) const {
+        const auto* m = std::get_if<LinearModel<T>>(&model);
+        return !m || x.width <= m->width();
     }
     // Forgets the stored example in this slot; the last one takes its place.
     void drop(std::size_t slot) { std::get<KernelModel<T>>(model).drop(slot); }
@@ -177,18 +187,22 @@ class Hypothesis {
 
     template <class A>
     void state(A& archive) {
+        if constexpr (A::loading) grow(archive.outputs());
         std::visit([&](auto& m) { archive("model", m); }, model);
         archive("scale", a);
         archive("served", b);
         archive("rounds", rounds);
         if constexpr (A::loading) {
             const std::size_t held = std::visit([](const auto& m) { return m.outputs(); }, model);
-            if (!(a > 0.0) || rounds < 0 || held % parts != 0)
-                throw std::invalid_argument("state: the function does not fit its average");
+            demand(a >= kSmall && a <= 1.0 && b >= 0.0 && held == outputs() * parts &&
+                       outputs() == archive.outputs(),
+                   "the function does not fit its average");
         }
     }
 
   private:
+    static constexpr double kSmall = 1e-5;  // a scale that costs digits
+
     std::variant<LinearModel<T>, KernelModel<T>> model;
     std::size_t parts;  // of each output: v, or v and u
     double a = 1.0, b = 0.0;

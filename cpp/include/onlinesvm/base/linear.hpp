@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "onlinesvm/base/archive.hpp"
+#include "onlinesvm/base/checked.hpp"
 #include "onlinesvm/base/isa.hpp"
 #include "onlinesvm/base/row.hpp"
 #include "onlinesvm/base/support.hpp"
@@ -43,6 +44,7 @@ class LinearModel {
     explicit LinearModel(double offset) : offset(offset) {}
 
     std::size_t outputs() const { return bias.size(); }
+    std::size_t width() const { return columns; }
 
     // New outputs start at zero.
     void grow(std::size_t outputs) {
@@ -152,9 +154,9 @@ class LinearModel {
         a("stride", stride);
         a("columns", columns);
         if constexpr (A::loading)
-            if (bias.empty() || columns > stride || w.size() / bias.size() != stride ||
-                w.size() != bias.size() * stride)
-                throw std::invalid_argument("state: the weights do not fit their shape");
+            demand(!bias.empty() && columns <= stride && columns <= a.features() &&
+                       w.size() == checked_mul(bias.size(), stride),
+                   "the weights do not fit their shape");
     }
 
   private:

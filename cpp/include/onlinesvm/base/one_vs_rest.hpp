@@ -134,22 +134,22 @@ class OneVsRest {
 
     template <class A>
     void state(A& a) {
-        std::int64_t outputs = std::int64_t(machines_.size());
-        a("outputs", outputs);
+        std::size_t outputs = machines_.size();
         a("rows", *rows_);
-        a("cost", notes_->cost);
+        a("cost", any(notes_->cost));  // infinite: a hard margin
         a("class", notes_->label);
         if constexpr (A::loading) {
-            if (outputs < 1 || notes_->cost.size() != rows_->size() ||
-                notes_->label.size() != rows_->size())
-                throw std::invalid_argument("state: outputs or costs do not fit the examples");
+            demand(notes_->cost.size() == rows_->size() && notes_->label.size() == rows_->size(),
+                   "costs or classes do not fit the examples");
+            outputs = a.outputs();
             machines_.clear();
         }
-        for (std::int64_t c = 0; c < outputs; ++c) {
+        for (std::size_t c = 0; c < outputs; ++c) {
             if constexpr (A::loading)
                 add_machine();  // one by one: a false count fails at the first
-            a("box" + std::to_string(c), *machines_[std::size_t(c)]);
+            a("box" + std::to_string(c), *machines_[c]);
         }
+        if constexpr (A::loading) demand_sound();
     }
 
   protected:
@@ -267,6 +267,62 @@ class OneVsRest {
     }
 
     static constexpr std::size_t kFew = 32;  // of a kind, in a spot check
+    // What a file says is taken only where it fits together. A user's own function is never from a
+    // file, and may be no kernel.
+    void demand_sound() {
+        const std::size_t classes = std::max<std::size_t>(2, machines_.size());
+        for (Slot j = 0; j < rows_->size(); ++j) {
+            demand(std::size_t(notes_->label[j]) < classes, "a class is out of range");
+            demand(cost(j) >= 0, "a cost is negative or not a number");
+            for (const auto& m : machines_)
+                demand(j < rows_->active() || m->coefficient(j) == 0,
+                       "an example that counts is not among the active");
+        }
+        if constexpr (requires(const Machine& m) { m.kept(0), m.upper(0); }) {
+            for (const auto& m : machines_)
+                for (Slot j = 0; j < rows_->size(); ++j)
+                    demand(m->upper(j) <= cost(j) * (1 + 1e-9), "a bound is above its cost");
+            if (rows_->store().kernel().shape == Shape::function) return;
+            const std::vector<bool> believed = believable();
+            for (std::size_t c = 0; c < machines_.size(); ++c)
+                if (!believed[c]) {
+                    demand(rows_->are_few(), "the decision values are not those of the examples");
+                    machines_[c]->refresh();
+                }
+        }
+    }
+    // Of which machines to believe the decision values that they keep, without the bias: none is
+    // beyond |w| |phi(x)|, and those of a few examples are those of the rows. So few, that the work
+    // grows with the file.
+    std::vector<bool> believable() const {
+        constexpr std::size_t kLooks = 64;
+        constexpr double kRoom = 1e-3;  // far more than rounding
+        const std::size_t n = rows_->size();
+        std::vector<double> length(n), w;  // |phi(x)|, and a bound of |w|
+        for (Slot j = 0; j < n; ++j) length[j] = std::sqrt(std::abs(rows_->diagonal()[j]));
+        for (const auto& m : machines_) {
+            w.push_back(0);
+            for (Slot j = 0; j < n; ++j) w.back() += m->weight(j) * length[j];
+            for (double l : length) demand(std::isfinite(w.back() * l), "coefficients too large");
+        }
+        std::vector<bool> believed(machines_.size(), true);
+        const auto compare = [&](std::size_t c, Slot j, double off) {
+            const double reach = w[c] * length[j];
+            if (off > machines_[c]->postponed() + kRoom * (1 + reach)) believed[c] = false;
+        };
+        for (std::size_t c = 0; c < machines_.size(); ++c)
+            for (Slot j = 0; j < n; ++j)
+                compare(c, j, std::abs(machines_[c]->kept(j)) - w[c] * length[j]);
+        for (Slot j = 0; j < n; j += 1 + n / kLooks) {
+            const Aligned<T> row = rows_->values_of(j);
+            for (std::size_t c = 0; c < machines_.size(); ++c) {
+                const Machine& m = *machines_[c];
+                const double f = isa::table<T>().dot(row.data(), m.coefficients(), rows_->active());
+                compare(c, j, std::abs(m.kept(j) - f));
+            }
+        }
+        return believed;
+    }
 
     std::unique_ptr<Rows<T>> rows_;  // on the heap: its followers keep its address
     std::unique_ptr<Notes> notes_;

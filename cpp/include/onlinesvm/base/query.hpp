@@ -9,7 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "onlinesvm/base/archive.hpp"
 #include "onlinesvm/base/row.hpp"
+#include "onlinesvm/base/store.hpp"
 
 namespace onlinesvm {
 
@@ -37,11 +39,13 @@ struct Kept {  // an example put aside
         a("sparse", sparse);
         a("y", y);
         a("weight", weight);
-        a("id", id);
+        a("id", any(id));  // -1: nobody
         if constexpr (A::loading) {
-            if (width < 0 ||
-                (sparse ? indices.size() != values.size() : values.size() > std::size_t(width)))
-                throw std::invalid_argument("state: the example put aside is malformed");
+            demand(indices.size() == (sparse ? values.size() : 0),
+                   "the example put aside is malformed");
+            demand(id == -1 || (id >= 0 && y >= 0 && y == std::floor(y) && weight > 0 &&
+                                is_sound(row(), a.features())),
+                   "the example put aside is malformed");
         }
     }
 };
@@ -68,7 +72,7 @@ class Query {
         ready_ = false;
         if (kind_ == Kind::all) return true;
         if (kind_ == Kind::margin) return distance <= 1;
-        if (seen_ == 0 || distance < best_) {
+        if (seen_ == 0 || kept_.id < 0 || distance < best_) {
             best_ = distance;
             kept_.values.assign(x.values, x.values + x.size);
             kept_.indices.clear();
@@ -91,8 +95,18 @@ class Query {
     template <class A>
     void state(A& a) {
         a("seen", seen_);
-        a("best", best_);
+        a("best", any(best_));  // infinite where the best was unlearned
         a("kept", kept_);
+        if constexpr (A::loading)
+            demand(!std::isnan(best_) && seen_ <= std::max<std::int64_t>(0, h_ - 1) &&
+                       (seen_ == 0 || kept_.id >= 0 || std::isinf(best_)),
+                   "the example put aside does not fit its block");
+    }
+    // Whether the example put aside can be learned by a model of so many classes.
+    void demand_fits(std::size_t classes, const Store<T>& store) const {
+        demand(kept_.id < 0 || (kept_.y < double(classes) &&
+                                (store.size() == 0 || bool(kept_.sparse) == store.sparse())),
+               "the example put aside does not belong to the model");
     }
 
   private:

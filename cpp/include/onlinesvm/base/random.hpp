@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "onlinesvm/base/archive.hpp"
+
 namespace onlinesvm {
 
 class Random {
@@ -17,7 +19,7 @@ class Random {
     template <class A>
     void state(A& a) {
         std::int64_t bits = std::bit_cast<std::int64_t>(state_);
-        a("bits", bits);
+        a("bits", any(bits));
         state_ = std::bit_cast<std::uint64_t>(bits);
     }
 

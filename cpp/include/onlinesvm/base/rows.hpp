@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <stdexcept>
@@ -317,6 +318,31 @@ class Rows {
         cache_[j] = std::move(row);
         keep_within_budget();
     }
+    // The kernel values of some examples among each other, row by row: use(i, row). They come from a
+    // store of their own, so that nothing is cached.
+    template <class Use>
+    void among(std::span<const Slot> members, Use&& use) const {
+        Store<T> few(store_.kernel());
+        typename Store<T>::Scratch scratch;
+        for (Slot j : members) few.push(store_.get(j, scratch));
+        Aligned<T> row(few.padded_size());
+        for (std::size_t i = 0; i < members.size(); ++i) {
+            few.row(few.get(i, scratch), 0, few.size(), row.data());
+            use(i, std::as_const(row).data());
+        }
+    }
+
+    // The kernel row of a slot over the active ones, with nothing cached.
+    Aligned<T> values_of(Slot j) const {
+        typename Store<T>::Scratch scratch;
+        Aligned<T> row(store_.padded_size());
+        if (active_ > 0) store_.row(store_.get(j, scratch), 0, active_, row.data());
+        return row;
+    }
+
+    // Whether all rows that count are soon computed, and fit into little memory.
+    bool are_few() const { return double(size()) * double(active_) <= 4e6; }
+
     // How many rows of full length the cache can hold.
     std::size_t room() const {
         return budget_ / (sizeof(T) * std::max<std::size_t>(size() + size() / 4, 64)) + kPinned;
@@ -331,16 +357,12 @@ class Rows {
     void state(A& a) {
         a("examples", store_);
         a("ids", ids_);
-        std::int64_t resting = std::int64_t(resting_), active = std::int64_t(active_);
-        a("resting", resting);
-        a("active", active);
+        a("resting", resting_);
+        a("active", active_);
         if constexpr (A::loading) {
             forget_expected();
-            if (ids_.size() != store_.size() || resting < 0 || resting > active ||
-                active > std::int64_t(store_.size()))
-                throw std::invalid_argument("state: slots do not fit the examples");
-            resting_ = std::size_t(resting);
-            active_ = std::size_t(active);
+            demand(ids_.size() == store_.size() && resting_ <= active_ && active_ <= size(),
+                   "slots do not fit the examples");
             cache_.clear();
             cache_.resize(size());
             k_.clear();
@@ -350,8 +372,8 @@ class Rows {
                 const double k = store_.self(store_.get(j, scratch_));
                 k_.push_back(k);
                 k_inv_.push_back(k > 0 ? 1 / k : 1e300);
-                if (!slot_of_.emplace(ids_[j], Place{j, age_}).second)
-                    throw std::invalid_argument("state: an id occurs twice");
+                demand(std::isfinite(k), "an example's own kernel value is not finite");
+                demand(slot_of_.emplace(ids_[j], Place{j, age_}).second, "an id occurs twice");
             }
         }
     }

@@ -22,9 +22,12 @@
 #include <vector>
 
 #include "onlinesvm/base/aligned.hpp"
+#include "onlinesvm/base/archive.hpp"
+#include "onlinesvm/base/checked.hpp"
 #include "onlinesvm/base/interrupt.hpp"
 #include "onlinesvm/base/isa.hpp"
 #include "onlinesvm/base/kernel.hpp"
+#include "onlinesvm/base/places.hpp"
 #include "onlinesvm/base/row.hpp"
 
 namespace onlinesvm {
@@ -155,20 +158,28 @@ class SparseStore {
     std::size_t width() const { return width_; }
 
     struct Entry {
-        std::int32_t feature;
-        std::uint32_t place;  // in the feature's list
+        std::uint32_t feature;  // its place in features_
+        std::uint32_t place;    // in the feature's list
     };
 
     // `entries` is memory for as many: with it, and where as much was stored before, nothing fails.
     void push(Row<T> x, std::vector<Entry> entries = {}) {
-        if (features_.size() < x.width) features_.resize(x.width);
         entries.clear();
         entries.reserve(x.size);
         make_room(rows_);
-        for (std::size_t i = 0; i < x.size; ++i) make_room(features_[x.indices[i]].list);
         for (std::size_t i = 0; i < x.size; ++i) {
-            Feature& feature = features_[x.indices[i]];
-            entries.push_back({x.indices[i], std::uint32_t(feature.list.size())});
+            std::uint32_t at = places_.find(x.indices[i]);
+            if (at == Places::kNone) {
+                places_.make_room();
+                features_.emplace_back().number = x.indices[i];
+                at = places_.put(x.indices[i]);
+            }
+            make_room(features_[at].list);
+            entries.push_back({at, 0});
+        }
+        for (std::size_t i = 0; i < x.size; ++i) {
+            Feature& feature = features_[entries[i].feature];
+            entries[i].place = std::uint32_t(feature.list.size());
             feature.push({std::uint32_t(rows_.size()), std::uint32_t(i), x.values[i]});
         }
         rows_.push_back({std::move(entries), Sums::of(x)});
@@ -201,7 +212,7 @@ class SparseStore {
         indices.clear();
         for (const Entry& e : rows_[slot].entries) {
             values.push_back(features_[e.feature].list[e.place].value);
-            indices.push_back(e.feature);
+            indices.push_back(features_[e.feature].number);
         }
     }
     std::size_t nbytes() const {
@@ -209,7 +220,7 @@ class SparseStore {
         for (const Feature& f : features_)
             n += f.list.capacity() * sizeof(Posting) + f.column.capacity() * sizeof(T);
         for (const auto& row : rows_) n += row.entries.capacity() * sizeof(Entry);
-        return n;
+        return n + places_.nbytes();
     }
 
     void row(const Kernel& kernel, Row<T> q, Slot first, Slot last, T* out) const {
@@ -218,9 +229,10 @@ class SparseStore {
         const Sums mine = Sums::of(q);
         const auto each = [&](auto term) {
             for (std::size_t i = 0; i < q.size; ++i) {
-                if (std::size_t(q.indices[i]) >= features_.size()) break;
+                const std::uint32_t at = places_.find(q.indices[i]);
+                if (at == Places::kNone) continue;
                 const T v = q.values[i];
-                const Feature& feature = features_[q.indices[i]];
+                const Feature& feature = features_[at];
                 const Slot end = std::min(last, feature.column.size());
                 if (!feature.column.empty())  // a zero adds nothing: the bits are those of the list
                     for (Slot j = first; j < end; ++j) out[j] += term(v, feature.column[j]);
@@ -267,6 +279,7 @@ class SparseStore {
     // end, and where an example does not have the feature, a column is 0. A column only saves time:
     // without memory for it, the list serves.
     struct Feature {
+        std::int32_t number = 0;
         std::vector<Posting> list;
         std::vector<T> column;
 
@@ -312,10 +325,11 @@ class SparseStore {
     };
     template <class V>
     static void make_room(std::vector<V>& list) {  // for one more
-        if (list.size() == list.capacity()) list.reserve(std::max<std::size_t>(4, 2 * list.size()));
+        if (list.size() == list.capacity()) list.reserve(std::max<std::size_t>(2, 2 * list.size()));
     }
 
     std::size_t width_ = 0;
+    Places places_;  // of the features in features_
     std::vector<Feature> features_;
     std::vector<Example> rows_;
 };
@@ -490,6 +504,8 @@ class Store {
     void state(A& a);
 
   private:
+    void read(bool sparsely, std::size_t n, std::size_t d, std::span<const T> values,
+              std::span<const std::int32_t> indices, std::span<const std::int64_t> starts);
     void demand_same_form(const Row<T>& x) const {
         if (size() > 0 && x.sparse() != sparse())
             throw std::invalid_argument(sparse()
@@ -569,47 +585,51 @@ class Store {
 template <class T>
 template <class A>
 void Store<T>::state(A& a) {
-    std::int64_t kind = sparse(), n = std::int64_t(size()), d = std::int64_t(width());
-    std::vector<T> values;
-    std::vector<std::int32_t> indices;
-    std::vector<std::int64_t> starts{0};
-    Scratch scratch;
-    for (Slot j = 0; j < size(); ++j) {
-        const Row<T> x = get(j, scratch);
-        values.insert(values.end(), x.values, x.values + x.size);
-        if (kind) {
+    std::int64_t kind = sparse();
+    std::size_t n = size(), d = width();
+    if constexpr (A::loading) {
+        a("kind", kind), a("size", n), a("width", d);
+        demand(d <= a.features(), "the stored examples are wider than the model");
+        read(kind != 0, n, d, a.template array<T>("values"),
+             a.template array<std::int32_t>("indices"), a.template array<std::int64_t>("starts"));
+    } else {
+        std::vector<T> values;
+        std::vector<std::int32_t> indices;
+        std::vector<std::int64_t> starts{0};
+        Scratch scratch;
+        for (Slot j = 0; j < n; ++j) {
+            const Row<T> x = get(j, scratch);
+            values.insert(values.end(), x.values, x.values + x.size);
+            if (!kind) continue;
             indices.insert(indices.end(), x.indices, x.indices + x.size);
             starts.push_back(std::int64_t(values.size()));
         }
+        a("kind", kind), a("size", n), a("width", d);
+        a("values", values), a("indices", indices), a("starts", starts);
     }
-    a("kind", kind);
-    a("size", n);
-    a("width", d);
-    a("values", values);
-    a("indices", indices);
-    a("starts", starts);
-    if constexpr (A::loading) {
-        if (n < 0 || d < 0 ||
-            (kind ? starts.size() != std::size_t(n) + 1 || indices.size() != values.size()
-                  : values.size() != std::size_t(n) * std::size_t(d)))
-            throw std::invalid_argument("state: the stored examples do not fit their size");
-        examples_ = DenseStore<T>(std::size_t(d));
-        if (kind) examples_ = SparseStore<T>();
-        for (std::int64_t j = 0; j < n; ++j) {
-            if (!kind) {
-                push({values.data() + j * d, nullptr, std::size_t(d), std::size_t(d)});
-                continue;
-            }
-            const std::int64_t from = starts[j], to = starts[j + 1];
-            if (from < 0 || to < from || to > std::int64_t(values.size()))
-                throw std::invalid_argument("state: row starts are not ascending");
-            for (std::int64_t i = from; i < to; ++i)
-                if (indices[i] < (i > from ? indices[i - 1] + 1 : 0) || indices[i] >= d)
-                    throw std::invalid_argument("state: feature numbers are out of order or range");
-            static constexpr std::int32_t kNone = 0;
-            push({values.data() + from, to > from ? indices.data() + from : &kNone,
-                  std::size_t(to - from), std::size_t(d)});
-        }
+}
+
+template <class T>
+void Store<T>::read(bool sparsely, std::size_t n, std::size_t d, std::span<const T> values,
+                    std::span<const std::int32_t> indices, std::span<const std::int64_t> starts) {
+    if (!sparsely) {
+        demand((d > 0 || n == 0) && indices.empty() && values.size() == checked_mul(n, d),
+               "the stored examples do not fit their size");
+        examples_ = DenseStore<T>(d);
+        for (Slot j = 0; j < n; ++j) push({values.data() + j * d, nullptr, d, d});
+        return;
+    }
+    demand(starts.size() == checked_add(n, 1) && indices.size() == values.size() &&
+               starts.front() == 0 && std::size_t(starts.back()) == values.size() &&
+               std::is_sorted(starts.begin(), starts.end()),
+           "the stored examples do not fit their size");
+    examples_ = SparseStore<T>();
+    for (Slot j = 0; j < n; ++j) {
+        static constexpr std::int32_t kNone = 0;  // an empty sparse row is still sparse
+        const std::size_t from = std::size_t(starts[j]), size = std::size_t(starts[j + 1]) - from;
+        const Row<T> x{values.data() + from, size ? indices.data() + from : &kNone, size, d};
+        demand(is_sound(x, d), "feature numbers are out of order or range");
+        push(x);
     }
 }
 

@@ -157,9 +157,7 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
     void state(A& a) {
         Base::state(a);
         a("C", C_);
-        if constexpr (A::loading)
-            if (!(C_ > 0 && std::isfinite(C_)))
-                throw std::invalid_argument("state: C is not a positive number");
+        if constexpr (A::loading) demand(C_ > 0, "C is not a positive number");
     }
 
   private:

@@ -188,6 +188,12 @@ class Poker : public OneVsRest<T, Parametric<T, Task::copies>> {
         Base::state(a);
         a("total", total_);
         a("breakpoints", breakpoints_);
+        if constexpr (A::loading) {
+            double sum = 0;
+            for (double cost : notes_->cost) sum += cost;
+            demand(std::abs(total_ - sum) <= 1e-3 * (1 + sum),
+                   "the costs do not make up their total");
+        }
     }
 
   private:

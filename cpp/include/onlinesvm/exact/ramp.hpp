@@ -80,6 +80,8 @@ class Ramp : public RampModel<T> {
         a("query", query_);
         a("labels_used", labels_used_);
         if (max_support_ >= 0) a("evicted", evicted_);
+        if constexpr (A::loading)
+            query_.demand_fits(std::max<std::size_t>(2, machines_.size()), rows_->store());
     }
 
   private:

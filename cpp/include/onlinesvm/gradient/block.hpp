@@ -80,9 +80,19 @@ class Block {
         a("outputs", outputs);
         a("steps", steps);
         a("move_ends", move_ends);
-        if constexpr (A::loading)
-            if (!whole())
-                throw std::invalid_argument("state: the examples of the block do not fit");
+        if constexpr (A::loading) {
+            bool fits = whole();
+            for (std::size_t i = 0; fits && i < size(); ++i) fits = is_sound(row(i), a.features());
+            demand(fits, "the examples of the block do not fit");
+        }
+    }
+    // Whether every example was read by this function, and moves outputs that it has.
+    template <class Function>
+    bool fits(const Function& f) const {
+        for (std::size_t i = 0; i < size(); ++i)
+            if (!f.has_room_for(row(i))) return false;
+        return std::all_of(outputs.begin(), outputs.end(),
+                           [&](std::int64_t o) { return std::size_t(o) < f.outputs(); });
     }
 
   private:

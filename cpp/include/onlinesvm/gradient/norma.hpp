@@ -181,9 +181,9 @@ class Norma {
         a("bias", bias);
         a("born", born);
         if constexpr (A::loading)
-            if (t < 0 || bias.size() != outputs() ||
-                born.size() != (tau > 0 ? f.support().ids.size() : 0))
-                throw std::invalid_argument("state: the rounds do not fit the examples");
+            demand(bias.size() == outputs() && born.size() == (tau > 0 ? f.size() : 0) &&
+                       std::all_of(born.begin(), born.end(), [&](auto b) { return b <= t; }),
+                   "the rounds do not fit the examples");
     }
 
     std::size_t nbytes() const {

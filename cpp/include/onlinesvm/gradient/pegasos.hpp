@@ -108,9 +108,8 @@ class Pegasos {
         a("seen", seen);
         a("block", A);
         if constexpr (Archive::loading)
-            if (t < 0 || !(lengths >= 0.0) || seen < 0 || seen >= k ||
-                std::int64_t(A.size()) > seen)
-                throw std::invalid_argument("state: the block does not fit its size");
+            demand(lengths >= 0.0 && seen < k && std::int64_t(A.size()) <= seen && A.fits(f),
+                   "the block does not fit its size or its function");
     }
 
     std::size_t nbytes() const { return sizeof(*this) + f.nbytes() + bytes_of(A); }

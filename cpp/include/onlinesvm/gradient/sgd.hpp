@@ -68,8 +68,6 @@ class Sgd {
     void state(A& a) {
         a("f", f);
         a("t", t);
-        if constexpr (A::loading)
-            if (t < 0) throw std::invalid_argument("state: the rounds are negative");
     }
 
     std::size_t nbytes() const { return sizeof(*this) + f.nbytes(); }

@@ -82,9 +82,10 @@ class Perceptron {
         a("t", t);
         a("born", born);
         if constexpr (A::loading)
-            if (t < 0 || born.size() != (voted ? f.support().ids.size() : 0) ||
-                !std::is_sorted(born.begin(), born.end()) || (!born.empty() && born.back() > t))
-                throw std::invalid_argument("state: the rounds do not fit the examples");
+            demand(born.size() == (voted ? f.size() : 0) &&
+                       std::is_sorted(born.begin(), born.end()) &&
+                       (born.empty() || (born.front() > 0 && born.back() <= t)),
+                   "the rounds do not fit the examples");
     }
 
     std::size_t nbytes() const { return sizeof(*this) + f.nbytes() + born.capacity() * 8; }

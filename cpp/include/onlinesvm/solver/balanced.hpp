@@ -187,26 +187,41 @@ class Balanced final : public Follower {
         a("inverse", inverse_);
         if constexpr (A::loading) {
             for (auto* v : {&s_, &h_, &lo_, &hi_, &y_})
-                if (v->size() != rows_.size())
-                    throw std::invalid_argument("state: a solver array does not fit the examples");
+                demand(v->size() == rows_.size(), "a solver array does not fit the examples");
             for (Slot j = 0; j < rows_.size(); ++j)
-                if (!(lo_[j] <= s_[j] && s_[j] <= hi_[j] && std::isfinite(hi_[j] - lo_[j]) &&
-                      std::isfinite(h_[j]) && std::abs(y_[j]) == 1))
-                    throw std::invalid_argument("state: a coefficient is out of its bounds");
-            if (!std::isfinite(bias_)) throw std::invalid_argument("state: the bias is not finite");
-            if (inverse_.size() != (margin.empty() ? 0 : margin.size() + 1))
-                throw std::invalid_argument("state: the inverse does not fit the margin set");
+                demand(lo_[j] <= s_[j] && s_[j] <= hi_[j] && std::abs(y_[j]) == 1 &&
+                           (y_[j] > 0 ? lo_[j] : hi_[j]) == 0,
+                       "a coefficient is out of its bounds");
+            demand(inverse_.size() == (margin.empty() ? 0 : margin.size() + 1),
+                   "the inverse does not fit the margin set");
             synced_ = s_;
             synced_bias_ = bias_;
             place_.assign(rows_.size(), kNowhere);
             margin_.clear();
             for (std::int64_t j : margin) {
-                if (j < 0 || std::size_t(j) >= rows_.active() || place_[std::size_t(j)] != kNowhere)
-                    throw std::invalid_argument("state: the margin set is out of range");
+                demand(std::size_t(j) < rows_.active() && place_[std::size_t(j)] == kNowhere,
+                       "the margin set is out of range");
                 place_.edit(std::size_t(j)) = std::int32_t(margin_.size());
                 margin_.push_back(Slot(j));
             }
+            if (!inverse_fits()) rebuild();
         }
+    }
+    // On what a kept value rests, and that value: f without the bias.
+    double weight(Slot j) const { return std::abs(s_[j]); }
+    double kept(Slot j) const { return y_[j] - bias_ - h_[j]; }
+    double postponed() const { return 0; }
+
+    // h afresh from the definition: stops the drift of incremental updates.
+    void refresh() {
+        moves_.clear();
+        for (Slot j = 0; j < rows_.size(); ++j) {
+            h_.edit(j) = y_[j] - bias_;
+            if (s_[j] != 0) moves_.push_back({j, s_[j]});
+        }
+        subtract(moves_);
+        synced_ = s_;
+        synced_bias_ = bias_;
     }
     std::size_t nbytes() const {
         return nbytes_of(s_, h_, lo_, hi_, y_, synced_, margin_, place_, inverse_);
@@ -418,6 +433,17 @@ class Balanced final : public Follower {
     }
     static constexpr int kAttempts = 6;
 
+    // The bordered matrix [[0, 1'], [1, K_SS]] times the kept inverse.
+    bool inverse_fits() {
+        if (margin_.empty() || rows_.store().kernel().shape == Shape::function) return true;
+        return inverse_.inverts([&](const double* x, double* y) {
+            y[0] = 0;
+            for (std::size_t m = 0; m < margin_.size(); ++m) y[0] += x[m + 1];
+            rows_.among(margin_, [&](std::size_t i, const T* row) {
+                y[i + 1] = x[0] + isa::table<T>().dot(row, x + 1, margin_.size());
+            });
+        });
+    }
     void rebuild() {
         const std::vector<Slot> members = margin_;
         margin_.clear();
@@ -457,17 +483,6 @@ class Balanced final : public Follower {
         const double by = bias_ - synced_bias_;
         if (by != 0)
             for (double& h : h_.edit()) h -= by;
-        synced_bias_ = bias_;
-    }
-    // h afresh from the definition: stops the drift of incremental updates.
-    void refresh() {
-        moves_.clear();
-        for (Slot j = 0; j < rows_.size(); ++j) {
-            h_.edit(j) = y_[j] - bias_;
-            if (s_[j] != 0) moves_.push_back({j, s_[j]});
-        }
-        subtract(moves_);
-        synced_ = s_;
         synced_bias_ = bias_;
     }
     void subtract(const std::vector<std::pair<Slot, double>>& moves) {

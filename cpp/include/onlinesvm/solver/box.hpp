@@ -121,9 +121,7 @@ class Box final : public Follower {
         for (Slot i = 0; i < rows_.active(); ++i)
             if (s_[i] != 0) batch_.push_back({i, s_[i]});
         subtract(batch_, 0, rows_.size());
-        inverse_.clear();
-        for (Slot j : free_) place_.edit(j) = kNowhere;
-        free_.clear();
+        forget_inverse();
     }
 
     // ---- Follower ----
@@ -178,24 +176,28 @@ class Box final : public Follower {
         a("inverse", inverse_);
         if constexpr (A::loading) {
             for (auto* v : arrays())
-                if (v->size() != rows_.size())
-                    throw std::invalid_argument("state: a solver array does not fit the examples");
+                demand(v->size() == rows_.size(), "a solver array does not fit the examples");
             for (Slot j = 0; j < s_.size(); ++j)
-                if (!(lo_[j] <= s_[j] && s_[j] <= hi_[j] && lo_[j] * hi_[j] == 0))
-                    throw std::invalid_argument("state: a coefficient is outside its bounds");
-            if (free.size() != inverse_.size())
-                throw std::invalid_argument("state: the inverse does not fit the free set");
+                demand(lo_[j] <= s_[j] && s_[j] <= hi_[j] && std::abs(y_[j]) == 1 &&
+                           (y_[j] > 0 ? lo_[j] : hi_[j]) == 0,
+                       "a coefficient is outside its bounds");
+            demand(free.size() == inverse_.size(), "the inverse does not fit the free set");
             measure();
             place_.assign(rows_.size(), kNowhere);
             free_.clear();
             for (std::int64_t j : free) {
-                if (j < 0 || std::size_t(j) >= rows_.size() || place_[j] != kNowhere)
-                    throw std::invalid_argument("state: the free set is out of range");
+                demand(std::size_t(j) < rows_.size() && place_[std::size_t(j)] == kNowhere,
+                       "the free set is out of range");
                 place_.edit(std::size_t(j)) = std::int32_t(free_.size());
                 free_.push_back(Slot(j));
             }
+            if (!inverse_fits()) forget_inverse();
         }
     }
+    // The largest coefficient on which a kept value may rest, and that value: f without a bias.
+    double weight(Slot j) const { return std::max(std::abs(s_[j]), std::abs(synced_[j])); }
+    double kept(Slot j) const { return y_[j] - h_[j]; }
+    double postponed() const { return tol_.kkt; }  // what it may still be told of moves
     std::size_t nbytes() const {
         return nbytes_of(s_, h_, lo_, hi_, y_, synced_, place_, free_, inverse_) +
                (fall_.capacity() + rise_.capacity()) * sizeof(double);
@@ -404,6 +406,19 @@ class Box final : public Follower {
 
     bool depends(Slot j) const { return is_free(j) && place_[j] == kNowhere; }
 
+    void forget_inverse() {
+        for (Slot j : free_) place_.edit(j) = kNowhere;
+        free_.clear();
+        inverse_.clear();
+    }
+    bool inverse_fits() {
+        if (rows_.store().kernel().shape == Shape::function) return true;  // never from a file
+        return inverse_.inverts([&](const double* x, double* y) {
+            rows_.among(free_, [&](std::size_t i, const T* row) {
+                y[i] = isa::table<T>().dot(row, x, free_.size());
+            });
+        });
+    }
     // Brings the inverse in line with the free set.
     void gather_free() {
         for (std::size_t m = free_.size(); m-- > 0;)
@@ -479,9 +494,7 @@ class Box final : public Follower {
             m.delta = -m.delta;
         }
         subtract(moved_, rows_.resting(), rows_.active());
-        for (Slot j : free_) place_.edit(j) = kNowhere;
-        free_.clear();
-        inverse_.clear();
+        forget_inverse();
         return false;
     }
 

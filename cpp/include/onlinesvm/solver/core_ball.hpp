@@ -187,17 +187,22 @@ class CoreBall final : public Follower {
         a("rho", rho_);
         a("eta", eta_);
         if constexpr (A::loading) {
-            bool fits = rho_ >= 0 && eta_ >= rho_ && std::isfinite(eta_);
+            bool fits = rho_ >= 0;
             for (auto* v : {&y_, &s_, &slack_}) fits = fits && v->size() == rows_.size();
-            double sum = 0;
+            double sum = 0, least = 0, most = 0;  // of l; |c|^2 by slacks alone, |c| if parallel
             for (Slot j = 0; fits && j < s_.size(); ++j) {
-                sum += l(j);
-                fits = std::abs(y_[j]) == 1 && slack_[j] > 0 && std::isfinite(slack_[j]) &&
-                       l(j) >= 0 && (j < rows_.active() || s_[j] == 0);
+                sum += l(j), least += slack_[j] * l(j) * l(j), most += l(j) * std::sqrt(length2(j));
+                fits = std::abs(y_[j]) == 1 && slack_[j] > 0 && l(j) >= 0 &&
+                       (j < rows_.active() || s_[j] == 0);
             }
-            if (!fits || !(std::abs(sum - double(has_centre())) < 1e-6))
-                throw std::invalid_argument("state: the ball does not fit its examples");
+            demand(fits && std::abs(sum - double(has_centre())) < 1e-6,
+                   "the ball does not fit its examples");
             alpha_.resize(rows_.size());
+            const double room = 1e-6 * (1 + least);
+            if (!(rho_ >= least - room && rho_ <= most * most + room && eta_ >= rho_)) {
+                demand(rows_.are_few(), "the centre is not that of its examples");
+                open();
+            }
             close();
         }
     }

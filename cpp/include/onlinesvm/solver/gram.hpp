@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
+#include <span>
 #include <vector>
 
 #include "onlinesvm/base/interrupt.hpp"
@@ -55,26 +55,46 @@ class Gram {
 
     template <class A>
     void state(A& a) {
-        std::vector<double> k;
-        for (std::size_t i = 0; i < size(); ++i)
-            k.insert(k.end(), &k_[place(i, 0)], &k_[place(i, 0)] + size());
-        a("kernel", k);
-        a("inverse", inverse_);
         if constexpr (A::loading) {
+            a("inverse", inverse_);
             const std::size_t n = size();
-            if (k.size() != n * n)
-                throw std::invalid_argument("state: the kernel matrix does not fit its inverse");
-            stride_ = 0;
-            reserve(n);
+            const std::span<const double> k = a.template array<double>("kernel");
+            demand(k.size() == checked_mul(n, n), "the kernel matrix does not fit its inverse");
+            stride_ = round_up(n, 8);  // no more than the file has
+            k_.assign(checked_mul(stride_, stride_), 0.0);
             for (std::size_t i = 0; i < n; ++i)
                 std::copy_n(k.data() + i * n, n, k_.edit().data() + place(i, 0));
+        } else {
+            std::vector<double> k;
+            for (std::size_t i = 0; i < size(); ++i)
+                k.insert(k.end(), &k_[place(i, 0)], &k_[place(i, 0)] + size());
+            a("kernel", k);
+            a("inverse", inverse_);
         }
+    }
+
+    // Whether row i is, up to the last digits of another machine, the one given.
+    template <class V>
+    bool has_row(std::size_t i, const V* row) {
+        if (!(std::abs(at(i, i) - double(row[i])) <= kDigits * double(row[i]))) return false;
+        bool same = true;
+        for (std::size_t j = 0; j < size(); ++j)
+            same = same && std::abs(at(i, j) - double(row[j])) <=
+                               kDigits * std::sqrt(std::abs(at(i, i) * at(j, j)));
+        return same;
+    }
+    bool is_inverted() {
+        return inverse_.inverts([&](const double* x, double* y) {
+            isa::dense().symv(k_.data(), stride_, size(), x, y);
+        });
     }
 
   private:
     static constexpr double kResidual = 1e-10;
+    static constexpr double kDigits = 1e-4;
 
     std::size_t place(std::size_t i, std::size_t j) const { return i * stride_ + j; }
+    double at(std::size_t i, std::size_t j) const { return k_[place(i, j)]; }
     void reserve(std::size_t n) {
         if (n <= stride_) return;
         const std::size_t wider = round_up(n + n / 4 + 16, 8);

@@ -100,11 +100,17 @@ class HullPoint {
         a("square", square);
         a("averaged", averaged);
     }
+    // The shares are those of a point of the hull, or nobody's.
     void demand_sane(std::size_t slots) const {
-        if (a_.size() != slots || dot_.size() != slots || !(scale_ > 0) || averaged < 0 ||
-            !std::all_of(a_.begin(), a_.end(), [](double a) { return a >= 0; }))
-            throw std::invalid_argument("state: a hull does not fit the examples");
+        double sum = 0;
+        bool shares = true;
+        for (double a : a_) sum += a, shares = shares && a >= 0;
+        demand(a_.size() == slots && dot_.size() == slots && shares && scale_ >= kSmall &&
+                   scale_ <= 1 / kSmall && std::abs(scale_ * sum - (empty() ? 0 : 1)) <= 1e-6,
+               "a hull does not fit the examples");
     }
+    const double* shares() const { return a_.data(); }
+    double scale() const { return scale_; }
 
   private:
     static constexpr double kSmall = 1e-50;
@@ -466,15 +472,51 @@ class Hulls final : public Follower {
     void load(const std::vector<std::int64_t>& support) {
         positive_.demand_sane(rows_.size());
         negative_.demand_sane(rows_.size());
-        if (y_.size() != rows_.size() || ridge_.size() != rows_.size())
-            throw std::invalid_argument("state: labels do not fit the examples");
+        demand(y_.size() == rows_.size() && ridge_.size() == rows_.size(),
+               "labels do not fit the examples");
         place_.assign(rows_.size(), kNowhere);
         support_.clear();
         for (std::int64_t j : support) {
-            if (j < 0 || std::size_t(j) >= rows_.size() || supports(Slot(j)) || y_[j] == 0)
-                throw std::invalid_argument("state: the support vectors are out of range");
+            demand(std::size_t(j) < rows_.size() && !supports(Slot(j)),
+                   "the support vectors are out of range");
             enter(Slot(j));
         }
+        for (Slot j = 0; j < y_.size(); ++j)
+            demand(std::abs(y_[j]) == 1 && ridge_[j] >= 0 && hull(-y_[j]).a(j) == 0 &&
+                       (supports(j) || hull(y_[j]).a(j) == 0),
+                   "a support vector does not fit its hull");
+        if (rows_.store().kernel().shape == Shape::function || believable()) return;
+        demand(rows_.are_few(), "the products are not those of the examples");
+        refresh();
+    }
+    // The products that are kept: none is beyond |X| |phi|, they make up the squares, and those of a
+    // few examples are those of the rows.
+    bool believable() const {
+        constexpr std::size_t kLooks = 64;
+        constexpr double kRoom = 1e-3;
+        const std::size_t n = y_.size();
+        const double longest =
+            std::sqrt(std::abs(positive_.square)) + std::sqrt(std::abs(negative_.square));
+        const auto near = [&](double a, double b) {
+            return std::abs(a - b) <= kRoom * longest * longest;
+        };
+        if (!near(positive_.along(positive_), positive_.square) ||
+            !near(negative_.along(negative_), negative_.square) ||
+            !near(positive_.along(negative_), cross_))
+            return false;
+        for (Slot j = 0; j < n; ++j) {
+            const double reach = (1 + longest) * (1 + std::sqrt(self(j)));
+            for (const auto* X : {&positive_, &negative_})
+                if (std::abs(X->dot(j)) > (1 + kRoom) * reach) return false;
+            if (j % (1 + n / kLooks) != 0) continue;
+            const Aligned<T> row = rows_.values_of(j);
+            for (const auto* X : {&positive_, &negative_}) {
+                const double sum = isa::table<T>().dot(row.data(), X->shares(), rows_.active());
+                const double dot = X->scale() * sum + X->a(j) * ridge_[j];
+                if (std::abs(X->dot(j) - dot) > kRoom * reach) return false;
+            }
+        }
+        return true;
     }
 
     Rows<T>& rows_;

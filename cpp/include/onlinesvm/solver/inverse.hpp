@@ -3,11 +3,17 @@
 #pragma once
 
 #include <algorithm>
-#include <stdexcept>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <span>
 #include <vector>
 
 #include "onlinesvm/base/aligned.hpp"
+#include "onlinesvm/base/archive.hpp"
+#include "onlinesvm/base/checked.hpp"
 #include "onlinesvm/base/isa.hpp"
+#include "onlinesvm/base/random.hpp"
 #include "onlinesvm/base/undo.hpp"
 
 namespace onlinesvm {
@@ -67,30 +73,50 @@ class Inverse {
         }
     }
 
+    // Whether P is an inverse of the matrix K that `times` applies: K P v = v for a v that hangs on
+    // every bit of P, so that nobody can choose P by it. Updates drift, so much room is left.
+    template <class Times>
+    bool inverts(Times&& times) {
+        std::uint64_t seed = n_;
+        for (std::size_t i = 0; i < n_; ++i)
+            for (std::size_t j = 0; j < n_; ++j)
+                seed = (seed ^ std::bit_cast<std::uint64_t>(at(i, j))) * 0x100000001b3u;
+        Random random(std::bit_cast<std::int64_t>(seed));
+        std::vector<double> v(n_), u(n_), w(n_);
+        for (double& x : v) x = random.below(2) ? 1 : -1;
+        apply(v.data(), u.data());
+        times(u.data(), w.data());
+        for (std::size_t i = 0; i < n_; ++i)
+            if (!(std::abs(w[i] - v[i]) <= kDrift)) return false;
+        return true;
+    }
+
     template <class A>
     void state(A& a) {
-        std::vector<double> p;
-        for (std::size_t i = 0; i < n_; ++i)
-            p.insert(p.end(), &p_[i * stride_], &p_[i * stride_] + n_);
-        std::int64_t n = std::int64_t(n_);
-        a("size", n);
-        a("values", p);
+        a("size", n_);
         if constexpr (A::loading) {
-            if (n < 0 || p.size() != std::size_t(n) * std::size_t(n))
-                throw std::invalid_argument("state: the inverse is not square");
-            n_ = 0;
-            reserve(std::size_t(n));
-            n_ = std::size_t(n);
+            const std::span<const double> p = a.template array<double>("values");
+            demand(p.size() == checked_mul(n_, n_), "the inverse is not square");
+            stride_ = round_up(n_, 8);  // no more than the file has
+            p_.assign(checked_mul(stride_, stride_), 0.0);
             for (std::size_t i = 0; i < n_; ++i) std::copy_n(p.data() + i * n_, n_, row(i));
+        } else {
+            std::vector<double> p;
+            for (std::size_t i = 0; i < n_; ++i)
+                p.insert(p.end(), &p_[i * stride_], &p_[i * stride_] + n_);
+            a("values", p);
         }
     }
 
   private:
+    static constexpr double kDrift = 0.1;
+
     // P += c u u', all of it: the old values need no copy.
     void change(double c, const std::vector<double>& u) {
         const auto [from, to] = p_.renew();
         isa::dense().rank_one(from, to, stride_, n_, c, u.data());
     }
+    double at(std::size_t i, std::size_t j) const { return p_[i * stride_ + j]; }
     double* row(std::size_t i) { return p_.edit().data() + i * stride_; }
     void reserve(std::size_t n) {
         if (n <= stride_) return;

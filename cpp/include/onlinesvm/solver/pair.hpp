@@ -263,15 +263,21 @@ class Pair final : public Follower {
         a("hi", hi_);
         if constexpr (A::loading) {
             for (auto* v : arrays())
-                if (v->size() != rows_.size())
-                    throw std::invalid_argument("state: coefficients do not fit the examples");
+                demand(v->size() == rows_.size(), "coefficients do not fit the examples");
             for (Slot j = 0; j < s_.size(); ++j)
-                if (!(lo_[j] <= s_[j] && s_[j] <= hi_[j] && lo_[j] * hi_[j] == 0))
-                    throw std::invalid_argument("state: a coefficient is outside its bounds");
+                demand(lo_[j] <= s_[j] && s_[j] <= hi_[j] && lo_[j] <= 0 && hi_[j] >= 0 &&
+                           (lo_[j] == 0 || hi_[j] == 0),
+                       "a coefficient is outside its bounds");
             measure();
             look();
         }
     }
+    // On what a kept value rests, and that value: f without the bias. Closed bounds tell no label.
+    double weight(Slot j) const { return std::abs(s_[j]); }
+    double kept(Slot j) const {
+        return upper(j) > 0 ? label(j) - g_[j] : std::numeric_limits<double>::quiet_NaN();
+    }
+    double postponed() const { return 0; }
     std::size_t nbytes() const {
         return nbytes_of(s_, g_, lo_, hi_) + (fall_.capacity() + rise_.capacity()) * sizeof(double);
     }

@@ -194,6 +194,18 @@ class Parametric final : public Follower {
         return total;
     }
 
+    // h afresh from the definition: stops the drift of incremental updates.
+    void refresh() {
+        finish();
+        weighted_.clear();
+        for (Slot j = 0; j < rows_.size(); ++j)
+            if (coefficients()[j] != 0) weighted_.push_back({j, coefficients()[j]});
+        subtract();
+        double* h = h_.edit().data();
+        for (Member m = 0; m < s_.size(); ++m) h[m] = base_[m] + t_ + rate_[slot_of(m)];
+        since_refresh_ = 0;
+    }
+
     // Nobody violates its condition by more, or by what rounding leaves.
     double tolerance() const { return std::max(tol_, 2 * tie_width()); }
 
@@ -236,6 +248,23 @@ class Parametric final : public Follower {
     }
     double target() const { return target_; }
     bool free_bias() const { return free_bias_; }
+    double upper(Slot j) const {
+        double most = 0;
+        for (std::size_t k = 0; k < Copies; ++k)
+            most = std::max(most, hi_[j * Copies + k] - lo_[j * Copies + k]);
+        return most;
+    }
+    // On what a kept value rests, and that value: f without the bias, on which all copies agree.
+    double weight(Slot j) const { return std::abs(coefficient(j)); }
+    double kept(Slot j) const {
+        const auto of = [&](std::size_t k) {
+            return base_[j * Copies + k] + t_ - h_[j * Copies + k];
+        };
+        for (std::size_t k = 1; k < Copies; ++k)
+            if (std::abs(of(k) - of(0)) > 1e-6 * (1 + std::abs(of(0)))) return kInfinity;
+        return of(0);
+    }
+    double postponed() const { return 0; }
 
     // ---- Follower ----
 
@@ -711,17 +740,6 @@ class Parametric final : public Follower {
         t_ += by;
         for (double& h : h_.edit()) h += by;
     }
-    // h afresh from the definition: stops the drift of incremental updates.
-    void refresh() {
-        finish();
-        weighted_.clear();
-        for (Slot j = 0; j < rows_.size(); ++j)
-            if (coefficients()[j] != 0) weighted_.push_back({j, coefficients()[j]});
-        subtract();
-        double* h = h_.edit().data();
-        for (Member m = 0; m < s_.size(); ++m) h[m] = base_[m] + t_ + rate_[slot_of(m)];
-        since_refresh_ = 0;
-    }
     // rate = -K w for the weights given, eight rows at a time.
     void subtract() {
         rate_.assign(rows_.size(), 0);
@@ -806,27 +824,36 @@ class Parametric final : public Follower {
     void loaded(const std::vector<std::int64_t>& S) {
         const std::size_t n = rows_.size() * Copies;
         for (auto* v : {&s_, &h_, &lo_, &hi_, &base_})
-            if (v->size() != n)
-                throw std::invalid_argument("state: a solver array does not fit the examples");
+            demand(v->size() == n, "a solver array does not fit the examples");
         for (Member m = 0; m < n; ++m)
-            if (!(lo_[m] <= s_[m] && s_[m] <= hi_[m] && std::isfinite(hi_[m] - lo_[m]) &&
-                  std::isfinite(h_[m]) && std::isfinite(base_[m])))
-                throw std::invalid_argument("state: a coefficient is out of its bounds");
-        if (!std::isfinite(t_) || !std::isfinite(target_))
-            throw std::invalid_argument("state: the bias is not finite");
-        if (gram_.size() != S.size())
-            throw std::invalid_argument("state: the kernel matrix does not fit the set S");
+            demand(lo_[m] <= s_[m] && s_[m] <= hi_[m] && lo_[m] <= 0 && hi_[m] >= 0 &&
+                       (lo_[m] == 0 || hi_[m] == 0),
+                   "a coefficient is out of its bounds");
+        demand(gram_.size() == S.size(), "the kernel matrix does not fit the set S");
         c_.assign(n, 0);
         net_.assign(rows_.size(), 0);
         place_.assign(n, kNowhere);
         S_.clear();
         for (std::int64_t m : S) {
-            if (m < 0 || std::size_t(m) >= rows_.active() * Copies || in_S(Member(m)))
-                throw std::invalid_argument("state: the set S is out of range");
+            demand(std::size_t(m) < rows_.active() * Copies && !in_S(Member(m)),
+                   "the set S is out of range");
             place_.edit(Member(m)) = std::int32_t(S_.size());
             S_.push_back(Member(m));
         }
         finish();
+        if (!gram_fits()) {  // who is free joins again
+            for (Member m : S_) place_.edit(m) = kNowhere;
+            S_.clear();
+            gram_.clear();
+        }
+    }
+    bool gram_fits() {
+        if (rows_.store().kernel().shape == Shape::function) return true;  // never from a file
+        std::vector<Slot> slots;
+        for (Member m : S_) slots.push_back(slot_of(m));
+        bool fits = true;
+        rows_.among(slots, [&](std::size_t i, const T* row) { fits &= gram_.has_row(i, row); });
+        return fits && gram_.is_inverted();
     }
 
     // The solution by id, since slots move.
