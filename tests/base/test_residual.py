@@ -109,6 +109,28 @@ def test_an_example_on_the_wrong_side_of_the_ramp_is_seen():
     assert residual_with(inside[0], 0.0) >= 2 - g[inside[0]] - 1e-9  # outside, though inside
 
 
+@pytest.mark.parametrize("worse", [0, 1, 2])
+def test_of_several_outputs_it_is_the_worst_of_them(worse):
+    """A coefficient of one output is spoilt; the residual is that of this output, by hand."""
+    X, C = np.random.default_rng(1).normal(size=(N, 2)), 2.0
+    y = np.digitize(X[:, 0] + 0.3 * X[:, 1], [-0.5, 0.5])
+    model = IncrementalSVC(C=C, gamma=0.5).fit(X, y)
+    state = model._core.state()
+    s = state[f"box{worse}.s"].copy()
+    spoilt = int(np.flatnonzero((np.abs(s) > 0.1) & (np.abs(s) < C - 0.1))[0])
+    s[spoilt] *= 1.05
+    model._core.load({**state, f"box{worse}.s": s})
+    signs = np.where(y == worse, 1.0, -1.0)
+    coef = np.zeros(N)
+    coef[model.support_] = model.dual_coef_[worse]
+    alpha, f = np.abs(coef), kernel("rbf", X, X) @ coef + model.intercept_[worse]
+    g = 1 - signs * f
+    off = np.where(alpha == 0, np.maximum(g, 0), np.where(alpha == C, np.maximum(-g, 0), np.abs(g)))
+    want = max(float(off.max()), abs(float(coef.sum())))
+    assert want > 1e-3
+    assert model.kkt_residual() == pytest.approx(want, rel=1e-6)
+
+
 @pytest.mark.parametrize("scale", [1.0, 1000.0])
 @pytest.mark.parametrize("name", ["linear", "rbf"])
 @pytest.mark.parametrize("cls", [*BOXED, *SQUARED], ids=lambda cls: cls.__name__)

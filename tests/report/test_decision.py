@@ -48,6 +48,7 @@ Y = (np.hypot(*X.T) < 1).astype(int)
 
 @pytest.fixture(autouse=True)
 def _close_figures():
+    plt.close("all")  # a neighbour's, too
     yield
     plt.close("all")
 

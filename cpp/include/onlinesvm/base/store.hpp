@@ -338,7 +338,10 @@ class SparseStore {
 template <class T>
 class Store {
   public:
-    explicit Store(Kernel kernel = {}) : kernel_(std::move(kernel)) {}
+    explicit Store(Kernel kernel = {}) : kernel_(std::move(kernel)) {
+        if (!std::isfinite(T(kernel_.gamma)) || !std::isfinite(T(kernel_.coef0)))
+            throw std::invalid_argument("gamma, coef0: too large for dtype; scale the features");
+    }
 
     const Kernel& kernel() const { return kernel_; }
     bool sparse() const { return std::holds_alternative<SparseStore<T>>(examples_); }
@@ -616,7 +619,11 @@ void Store<T>::read(bool sparsely, std::size_t n, std::size_t d, std::span<const
         demand((d > 0 || n == 0) && indices.empty() && values.size() == checked_mul(n, d),
                "the stored examples do not fit their size");
         examples_ = DenseStore<T>(d);
-        for (Slot j = 0; j < n; ++j) push({values.data() + j * d, nullptr, d, d});
+        for (Slot j = 0; j < n; ++j) {
+            const Row<T> x{values.data() + j * d, nullptr, d, d};
+            demand_own_value(x);
+            push(x);
+        }
         return;
     }
     demand(starts.size() == checked_add(n, 1) && indices.size() == values.size() &&
@@ -629,6 +636,7 @@ void Store<T>::read(bool sparsely, std::size_t n, std::size_t d, std::span<const
         const std::size_t from = std::size_t(starts[j]), size = std::size_t(starts[j + 1]) - from;
         const Row<T> x{values.data() + from, size ? indices.data() + from : &kNone, size, d};
         demand(is_sound(x, d), "feature numbers are out of order or range");
+        demand_own_value(x);
         push(x);
     }
 }

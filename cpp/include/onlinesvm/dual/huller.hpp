@@ -120,6 +120,8 @@ class Huller : public OneVsRest<T, Hulls<T>> {
     void state(A& a) {
         Base::state(a);
         a("random", random_);
+        if constexpr (A::loading)
+            demand(rows_->active() == rows_->size(), "an example is not among the active");
     }
 
   private:

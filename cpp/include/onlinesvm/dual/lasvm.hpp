@@ -102,6 +102,7 @@ class Lasvm : public PairModel<T> {
         a("query", query_);
         a("labels_used", labels_used_);
         if constexpr (A::loading) {
+            demand(rows_->active() == rows_->size(), "an example is not among the active");
             query_.demand_fits(std::max<std::size_t>(2, machines_.size()), rows_->store());
             idlers_.clear();
             for (Slot j = 0; j < rows_->size(); ++j)
