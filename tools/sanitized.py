@@ -66,7 +66,7 @@ def main(sanitizer: str, *arguments: str) -> int:
     environment = os.environ | ENVIRONMENT
     environment["LD_PRELOAD"] = f"{preloaded} {library('libstdc++.so.6')}"
     environment["PYTHONPATH"] = str(importable)
-    pytest = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    pytest = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "2"]
     tests = [*TESTS[sanitizer], *arguments]
     return subprocess.run([*pytest, *tests], env=environment, cwd=ROOT, check=False).returncode
 

@@ -804,6 +804,7 @@ class StreamSVM {
                 p.norm2 = norm2[i];
                 demand_state(is_sound(p.row(), a.features()) && has_room_for(p.row()) &&
                              (waiting[o].empty() || waiting[o].back().sparse == p.sparse));
+                std::visit([&](const auto& c) { c.f.norm2(p.row()); }, model);  // refuses long rows
                 waiting[o].push_back(std::move(p));
             }
             demand_state(value == values.end() && index == indices.end());
