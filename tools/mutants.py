@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 
+from another_core import prefer
+
 ROOT = Path(__file__).resolve().parent.parent
 COPIES = ROOT / "build" / "mutants"
 
@@ -55,6 +57,7 @@ class Copy:
                 if not file.is_dir() and file.suffix not in (".so", ".pyc"):
                     self._bring(file.relative_to(ROOT))
         self._bring(Path("CMakeLists.txt"))
+        prefer(folder / "src")
 
     def _bring(self, file: Path) -> None:
         """Unchanged files keep their times, so that little is compiled anew."""

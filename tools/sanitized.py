@@ -13,6 +13,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from another_core import WHICH, prefer
+
 ROOT = Path(__file__).resolve().parent.parent
 LIBRARIES = {"address": "libasan.so", "thread": "libtsan.so"}
 TESTS = {
@@ -54,19 +56,24 @@ def package(build: Path) -> Path:
             (folder / source.name).symlink_to(source)
     for core in build.glob("_core*.so"):
         (folder / core.name).symlink_to(core)
+    prefer(folder.parent)
     return folder.parent
 
 
 def main(sanitizer: str, *arguments: str) -> int:
     preloaded = library(LIBRARIES[sanitizer])
+    importable = package(ROOT / "build" / f"module-{sanitizer}")
     environment = os.environ | ENVIRONMENT
     environment["LD_PRELOAD"] = f"{preloaded} {library('libstdc++.so.6')}"
-    environment["PYTHONPATH"] = str(package(ROOT / "build" / f"module-{sanitizer}"))
-    try_out = [sys.executable, "-c", "import numpy"]  # some kernels leave a sanitizer no room
-    tried = preloaded and subprocess.run(try_out, env=environment, capture_output=True, check=False)
-    if not tried or tried.returncode != 0:
+    path = [str(importable), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, path))
+    which = [sys.executable, "-c", WHICH]  # some kernels leave a sanitizer no room
+    asked = subprocess.run(which, env=environment, capture_output=True, text=True, check=False)
+    if not preloaded or asked.returncode != 0:
         print(f"tools/sanitized.py: left out, no working {LIBRARIES[sanitizer]} here")
         return 0
+    if not asked.stdout.startswith(str(importable)):
+        raise SystemExit(f"tools/sanitized.py: the core under test is {asked.stdout.strip()}")
     pytest = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "2"]
     tests = [*TESTS[sanitizer], *arguments]
     return subprocess.run([*pytest, *tests], env=environment, cwd=ROOT, check=False).returncode

@@ -6,6 +6,9 @@
 // ever failed. ONLINESVM_INJECT=1 tries every place, else a slice of them.
 #pragma once
 
+// Both sides of every pair are replaced at the end of this file; GCC 12 sees one when it inlines.
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
