@@ -5,9 +5,11 @@ from __future__ import annotations
 import copy
 import os
 import pickle
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -67,6 +69,22 @@ class Door:
 def other() -> Iterator[Callable[[Callable[[], Any]], Future[Any]]]:
     with ThreadPoolExecutor(1) as pool:
         yield pool.submit
+
+
+@contextmanager
+def at_work(other: Callable[[Callable[[], Any]], Future[Any]]) -> Iterator[Any]:
+    """A model that another thread is teaching 20 more examples, and has taught them afterwards."""
+    kernel = Kernel()
+    model = RampSVC(kernel=kernel).fit(X[:20], y[:20])
+    door = Door(kernel)
+    learning = other(lambda: model.partial_fit(X[20:40], y[20:40]))
+    door.reached.wait()
+    try:
+        yield model
+    finally:
+        kernel.inside = None
+        door.opened.set()
+    assert learning.result() is model
 
 
 # ---- a kernel and its model ----------------------------------------------------------------------
@@ -158,20 +176,34 @@ def test_a_dict_that_changes_while_it_is_read_is_refused(change):
 
 @pytest.mark.parametrize("use", USES)
 def test_ctrl_c_ends_the_wait_for_another_thread(use, other):
-    kernel = Kernel()
-    model = RampSVC(kernel=kernel).fit(X[:20], y[:20])
-    door = Door(kernel)
-    learning = other(lambda: model.partial_fit(X[20:40], y[20:40]))
-    door.reached.wait()
-    try:
+    with at_work(other) as model:
         _core.interrupt_after(1)
         with pytest.raises(KeyboardInterrupt):
             USES[use](model)
-    finally:
-        kernel.inside = None
-        door.opened.set()
-    assert learning.result() is model
     assert model.n_seen_ == 40
+
+
+def test_the_way_back_never_shows_half_a_model():
+    """Who looked between two lines of it would find no lock, and make one of their own."""
+    kernel = Kernel()
+    model = RampSVC(kernel=kernel).fit(X[:20], y[:20])
+    kernel.inside = lambda: [][0]
+    whole = []
+
+    def look(frame: Any, event: str, arg: Any) -> Any:
+        if frame.f_code.co_name == "_all_or_nothing":
+            whole.append({"_register", "_core"} <= vars(model).keys())
+        return look
+
+    tracing = sys.gettrace()
+    sys.settrace(look)
+    try:
+        with pytest.raises(IndexError):
+            model.partial_fit(X[20:40], y[20:40])
+    finally:
+        sys.settrace(tracing)
+    assert len(whole) > 5
+    assert all(whole)
 
 
 def test_readers_look_side_by_side(other):
@@ -213,18 +245,10 @@ def in_a_fork(look: Callable[[], Any]) -> str:
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 @pytest.mark.parametrize("use", ["decide_one", "learn_one", "predict", "pickle"])
 def test_a_fork_amid_a_change_gives_a_clear_error(use, other):
-    kernel = Kernel()
-    model = RampSVC(kernel=kernel).fit(X[:20], y[:20])
-    door = Door(kernel)
-    learning = other(lambda: model.partial_fit(X[20:40], y[20:40]))
-    door.reached.wait()
-    try:
+    with at_work(other) as model:
         seen = in_a_fork(lambda: USES[use](model))
-    finally:
-        kernel.inside = None
-        door.opened.set()
     assert seen.startswith("RuntimeError: another thread was changing this model")
-    assert learning.result().n_seen_ == 40
+    assert model.n_seen_ == 40
 
 
 @needs_fork

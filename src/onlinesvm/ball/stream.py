@@ -247,10 +247,13 @@ class StreamSVC(PassByPass, WeightsOrExamples, OnlineClassifier):
         self
         """
         check_is_fitted(self)
-        self._ready()
-        self._demand_alike(other)
-        numbers = [other._labels.codes[name] for name in self._labels.codes]
+        if not isinstance(other, StreamSVC) or other is self:
+            raise ValueError(f"other must be another StreamSVC, got {other!r}")
+        check_is_fitted(other)
         with turns_of(self, other):
+            self._ready()
+            self._demand_alike(other)
+            numbers = [other._labels.codes[name] for name in self._labels.codes]
             self._core.merge(other._core, self._next_id, np.array(numbers, dtype=np.int64))
             self._next_id += other._next_id
             self._id_gap += other._id_gap
@@ -258,10 +261,7 @@ class StreamSVC(PassByPass, WeightsOrExamples, OnlineClassifier):
             self._open_short_way()
         return self
 
-    def _demand_alike(self, other: Any) -> None:
-        if not isinstance(other, StreamSVC) or other is self:
-            raise ValueError(f"other must be another StreamSVC, got {other!r}")
-        check_is_fitted(other)
+    def _demand_alike(self, other: StreamSVC) -> None:
         mine, theirs = (
             {
                 "core": (model._core_name, model._core_settings),

@@ -145,8 +145,9 @@ class OnlineEstimator(TakesTurns, Persistent, Reader, BaseEstimator):
         try:
             yield
         except Exception:
-            self.__dict__.clear()
-            self.__dict__.update(facts)
+            self.__dict__.update(facts)  # first: threads that look on never see half a model
+            for name in self.__dict__.keys() - facts.keys():
+                del self.__dict__[name]
             self._next_id, self._id_gap = numbers
             if self._vocabulary is not None:
                 self._vocabulary.shorten(names)
