@@ -13,7 +13,7 @@ import numpy as np
 from bench.common import Options, Report, parse, race
 
 ROWS, SUPPORT, FEATURES = 500, 2000, 22
-AT_MOST = 3.0
+AT_MOST = 2.0
 
 
 def contest(cls: Any, report: Report, options: Options) -> None:

@@ -177,7 +177,7 @@ class Shared {
     auto read(Verb&& verb) const {
         nb::gil_scoped_release nogil;
         const Signals signals;
-        const std::shared_lock lock(mutex);
+        const FairMutex::Reading lock(mutex);
         return verb(std::as_const(*algo));
     }
 
@@ -253,7 +253,8 @@ class Shared {
         change.stands();
     }
 
-    std::atomic<std::size_t> threads{1};  // that a call may use; the results are the same bits
+    std::atomic<std::size_t> threads{1};    // that a call may use; the results are the same bits
+    std::atomic<std::uint64_t> changes{0};  // calls that stood
 
     const UserKernel* user_kernel() const {
         if constexpr (requires { params.kernel.function; })
@@ -273,15 +274,6 @@ class Shared {
     std::thread::id writer;  // who has changed something and is not done; nobody else may
     mutable std::condition_variable_any done;
 
-    template <class Lock>
-    Lock lock_politely() const {
-        Lock lock(mutex, std::try_to_lock);
-        if (!lock) {
-            const LetGo nogil;
-            lock.lock();
-        }
-        return lock;
-    }
     struct LetGo {  // of the GIL, where it is held
         PyThreadState* state = PyGILState_Check() ? PyEval_SaveThread() : nullptr;
         ~LetGo() {
@@ -289,7 +281,7 @@ class Shared {
         }
     };
     auto writing() const {
-        auto lock = lock_politely<std::unique_lock<FairMutex>>();
+        std::unique_lock lock(mutex);
         if (!mine()) {
             const LetGo nogil;
             done.wait(lock, [&] { return mine(); });
@@ -300,6 +292,10 @@ class Shared {
         return writer == std::thread::id() || writer == std::this_thread::get_id();
     }
 
+    // With the lock held, so nobody else writes it.
+    void changed() noexcept {
+        changes.store(changes.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    }
     void mark() {
         before.mark(*algo);
         width_before = width;
@@ -336,6 +332,7 @@ class Shared {
         }
         void stands() noexcept {
             stood = true;
+            shared.changed();
             if (!shared.together) shared.before.commit(*shared.algo);
         }
         // Lets readers in.
@@ -350,7 +347,7 @@ class Shared {
         std::unique_lock<FairMutex> lock;
         bool stood = false;
     };
-    auto reading() const { return lock_politely<std::shared_lock<FairMutex>>(); }
+    FairMutex::Reading reading() const { return FairMutex::Reading(mutex); }
 
     // What was announced is forgotten with the block, even where learning it failed.
     struct LookAhead {
@@ -386,7 +383,7 @@ class Shared {
                 demand_fit(x);
                 algo->learn(x, y, w, id);  // it fails before it changes anything, or not at all
                 width = std::max(width, x.width);
-                return;
+                return changed();
             }
         Change change(*this);
         settle(x);
@@ -437,7 +434,7 @@ class Shared {
         {
             nb::gil_scoped_release nogil;
             const Signals signals;
-            const std::shared_lock lock(mutex);
+            const FairMutex::Reading lock(mutex);
             outputs = algo->outputs();
             out.resize(n * outputs);
             share_out(hands(), n, score_block, [&](std::size_t first, std::size_t last) {
@@ -645,6 +642,7 @@ void bind_as(nb::module_& m, const std::string& name) {
         .def_prop_rw(
             "threads", [](const Model& self) { return self.threads.load(); },
             [](Model& self, std::size_t n) { self.threads = n; })
+        .def_prop_ro("changes", [](const Model& self) { return self.changes.load(); })
         .def_prop_ro("outputs", reading([](const Algo& algo) { return algo.outputs(); }))
         .def_prop_ro("nbytes", reading([](const Algo& algo) { return algo.nbytes(); }));
 

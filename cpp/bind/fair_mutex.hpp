@@ -6,13 +6,14 @@
 
 #include <nanobind/nanobind.h>
 
-#include <algorithm>
+#include <atomic>
 #include <condition_variable>
-#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
-#include <vector>
+#include <thread>
+#include <utility>
 
 #include "onlinesvm/base/interrupt.hpp"
 
@@ -27,12 +28,52 @@ class FairMutex {
     FairMutex(const FairMutex&) = delete;
     FairMutex& operator=(const FairMutex&) = delete;
 
-    void lock() { enter(For::writing); }
-    bool try_lock() { return try_enter(For::writing); }
-    void unlock() { leave(For::writing); }
-    void lock_shared() { enter(For::reading); }
-    bool try_lock_shared() { return try_enter(For::reading); }
-    void unlock_shared() { leave(For::reading); }
+    // To write: for std::unique_lock.
+    bool try_lock() {
+        check();
+        std::uint32_t nobody = 0;
+        if (!state_.compare_exchange_strong(nobody, kWriter, std::memory_order_acquire))
+            return false;
+        owner_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+        return true;
+    }
+    void lock() {
+        if (try_lock()) return;
+        queue([this] { return admit_writer(); });
+        owner_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+    }
+    void unlock() noexcept {
+        owner_.store({}, std::memory_order_relaxed);
+        leave(kWriter);
+    }
+    bool is_mine() const {  // to write
+        return owner_.load(std::memory_order_relaxed) == std::this_thread::get_id();
+    }
+
+    // To read, for as long as this lives.
+    class Reading {
+      public:
+        explicit Reading(FairMutex& mutex) : mutex_(mutex) {
+            mutex_.check();
+            std::uint32_t now = mutex_.state_.load(std::memory_order_relaxed);
+            if ((now & (kWriter | kQueue)) || !mutex_.state_.compare_exchange_strong(
+                                                  now, now + kReader, std::memory_order_acquire))
+                mutex_.queue([this] { return mutex_.admit_reader(); });
+            outer_ = std::exchange(innermost_, this);
+        }
+        ~Reading() {
+            innermost_ = outer_;
+            mutex_.leave(kReader);
+        }
+        Reading(const Reading&) = delete;
+        Reading& operator=(const Reading&) = delete;
+
+      private:
+        friend class FairMutex;
+        FairMutex& mutex_;
+        const Reading* outer_;  // of this thread
+        static inline thread_local constinit const Reading* innermost_ = nullptr;
+    };
 
     // A writer was inside when this process was forked: what it left is no model.
     bool torn() const { return torn_; }
@@ -50,86 +91,58 @@ class FairMutex {
 
   private:
     friend class Locks;
-    enum class For { reading, writing };
+    static constexpr std::uint32_t kWriter = 1, kQueue = 2, kReader = 4;  // one more reader
 
-    struct Held {
-        const FairMutex* mutex;
-        For what;
-    };
-    static std::vector<Held>& mine() {
-        static thread_local std::vector<Held> held;
-        return held;
-    }
-    bool is_mine() const {
-        return std::any_of(mine().begin(), mine().end(),
-                           [&](const Held& held) { return held.mutex == this; });
+    bool reads_it() const {
+        for (const Reading* r = Reading::innermost_; r; r = r->outer_)
+            if (&r->mutex_ == this) return true;
+        return false;
     }
     void check() const {
-        if (is_mine()) complain_of_itself();
+        if (is_mine() || reads_it()) complain_of_itself();
         demand_whole();
     }
-
-    bool try_enter(For what) {
-        check();
+    void leave(std::uint32_t what) noexcept {
+        if (!(state_.fetch_sub(what, std::memory_order_release) & kQueue)) return;
         const std::lock_guard lock(guard_);
-        if (first_ || !open(what)) return false;
-        admit(what);
-        return true;
-    }
-    void enter(For what) {
-        if (try_enter(what)) return;
-        if (!PyGILState_Check()) return queue(what);
-        const nb::gil_scoped_release nogil;
-        queue(what);
-    }
-    void leave(For what) noexcept {
-        std::erase_if(mine(), [&](const Held& held) { return held.mutex == this; });
-        const std::lock_guard lock(guard_);
-        if (what == For::writing)
-            writing_ = false;
-        else
-            --readers_;
         changed_.notify_all();
     }
 
-    // ---- with the guard held ----
+    bool admit_writer() {
+        std::uint32_t queue_only = kQueue;
+        return state_.compare_exchange_strong(queue_only, kQueue | kWriter,
+                                              std::memory_order_acquire);
+    }
+    bool admit_reader() {
+        std::uint32_t now = state_.load(std::memory_order_relaxed);
+        while (!(now & kWriter))
+            if (state_.compare_exchange_weak(now, now + kReader, std::memory_order_acquire))
+                return true;
+        return false;
+    }
 
     struct Waiting {
         Waiting* next = nullptr;
     };
-    bool open(For what) const { return !writing_ && (what == For::reading || readers_ == 0); }
-    void admit(For what) {
-        mine().push_back({this, what});
-        if (what == For::writing)
-            writing_ = true;
-        else
-            ++readers_;
+    template <class Admit>
+    void queue(Admit&& admit) {
+        if (!PyGILState_Check()) return queue_up(admit);
+        const nb::gil_scoped_release nogil;
+        queue_up(admit);
     }
-    void append(Waiting& w) {
-        Waiting** end = &first_;
-        while (*end) end = &(*end)->next;
-        *end = &w;
-    }
-    void remove(Waiting& w) {
-        Waiting** at = &first_;
-        while (*at != &w) at = &(*at)->next;
-        *at = w.next;
-        changed_.notify_all();  // whoever is next may fit beside who is inside
-    }
-
-    void queue(For what) {
+    template <class Admit>
+    void queue_up(Admit&& admit) {
         Waiting me;
         std::unique_lock lock(guard_);
         append(me);
         try {
-            while (first_ != &me || !open(what)) {
+            while (first_ != &me || !admit()) {
                 if (changed_.wait_for(lock, Interrupt::patient.every) == std::cv_status::no_timeout)
                     continue;
                 lock.unlock();
                 Interrupt::ask();
                 lock.lock();
             }
-            admit(what);
         } catch (...) {
             if (!lock) lock.lock();
             remove(me);
@@ -138,26 +151,38 @@ class FairMutex {
         remove(me);
     }
 
+    // ---- with the guard held ----
+
+    void append(Waiting& w) {
+        state_.fetch_or(kQueue, std::memory_order_relaxed);
+        Waiting** end = &first_;
+        while (*end) end = &(*end)->next;
+        *end = &w;
+    }
+    void remove(Waiting& w) {
+        Waiting** at = &first_;
+        while (*at != &w) at = &(*at)->next;
+        *at = w.next;
+        if (!first_) state_.fetch_and(~kQueue, std::memory_order_relaxed);
+        changed_.notify_all();  // whoever is next may fit beside who is inside
+    }
+
     // In a child, where this thread is the only one: the others will never leave.
     void survive() {
-        const auto held = [&](For what) {
-            return std::any_of(mine().begin(), mine().end(), [&](const Held& held) {
-                return held.mutex == this && held.what == what;
-            });
-        };
-        torn_ |= writing_ && !held(For::writing);
+        torn_ |= (state_ & kWriter) && !is_mine();
+        if (!is_mine()) owner_ = std::thread::id();
         std::construct_at(&guard_);
         std::construct_at(&changed_);
         first_ = nullptr;
-        readers_ = held(For::reading);
-        writing_ = held(For::writing);
+        state_ = is_mine() ? kWriter : reads_it() ? kReader : 0;
     }
 
-    std::mutex guard_;
+    std::atomic<std::uint32_t> state_{0};   // kWriter, or readers; kQueue: somebody waits
+    std::atomic<std::thread::id> owner_{};  // the writer
+    std::mutex guard_;                      // of the queue
     std::condition_variable changed_;
     Waiting* first_ = nullptr;
-    std::size_t readers_ = 0;
-    bool writing_ = false, torn_ = false;
+    bool torn_ = false;
     FairMutex *before_ = nullptr, *after_ = nullptr;  // among all
 };
 

@@ -20,23 +20,20 @@ class Register {
 
     // A verb may use others, but what it runs of the user's may not use the model.
     void enter() {
-        mutex_.demand_whole();
-        const unsigned long me = PyThread_get_thread_ident();
-        if (owner_ == me) {
+        if (mutex_.is_mine()) {
             if (Callback::depth != callbacks_) FairMutex::complain_of_itself();
             ++depth_;
             return;
         }
-        const Signals signals;
-        mutex_.lock();
-        owner_ = me;
+        if (!mutex_.try_lock()) {
+            const Signals signals;
+            mutex_.lock();
+        }
         callbacks_ = Callback::depth;
         depth_ = 1;
     }
     void leave() {
-        if (--depth_ > 0) return;
-        owner_ = 0;
-        mutex_.unlock();
+        if (--depth_ == 0) mutex_.unlock();
     }
 
     class Turn {
@@ -52,7 +49,6 @@ class Register {
 
   private:
     FairMutex mutex_;
-    std::atomic<unsigned long> owner_ = 0;
     int depth_ = 0, callbacks_ = 0;
 };
 

@@ -55,6 +55,9 @@ class CoreVector32:
     def threads(self, arg: int, /) -> None: ...
 
     @property
+    def changes(self) -> int: ...
+
+    @property
     def outputs(self) -> int: ...
 
     @property
@@ -139,6 +142,9 @@ class CoreVector64:
 
     @threads.setter
     def threads(self, arg: int, /) -> None: ...
+
+    @property
+    def changes(self) -> int: ...
 
     @property
     def outputs(self) -> int: ...
@@ -227,6 +233,9 @@ class StreamSVM32:
     def threads(self, arg: int, /) -> None: ...
 
     @property
+    def changes(self) -> int: ...
+
+    @property
     def outputs(self) -> int: ...
 
     @property
@@ -302,6 +311,9 @@ class StreamSVM64:
     def threads(self, arg: int, /) -> None: ...
 
     @property
+    def changes(self) -> int: ...
+
+    @property
     def outputs(self) -> int: ...
 
     @property
@@ -375,6 +387,9 @@ class Incremental32:
 
     @threads.setter
     def threads(self, arg: int, /) -> None: ...
+
+    @property
+    def changes(self) -> int: ...
 
     @property
     def outputs(self) -> int: ...
@@ -466,6 +481,9 @@ class Incremental64:
     def threads(self, arg: int, /) -> None: ...
 
     @property
+    def changes(self) -> int: ...
+
+    @property
     def outputs(self) -> int: ...
 
     @property
@@ -553,6 +571,9 @@ class PokerClassifier32:
 
     @threads.setter
     def threads(self, arg: int, /) -> None: ...
+
+    @property
+    def changes(self) -> int: ...
 
     @property
     def outputs(self) -> int: ...
@@ -646,6 +667,9 @@ class PokerClassifier64:
     def threads(self, arg: int, /) -> None: ...
 
     @property
+    def changes(self) -> int: ...
+
+    @property
     def outputs(self) -> int: ...
 
     @property
@@ -735,6 +759,9 @@ class PokerRegressor32:
 
     @threads.setter
     def threads(self, arg: int, /) -> None: ...
+
+    @property
+    def changes(self) -> int: ...
 
     @property
     def outputs(self) -> int: ...
@@ -828,6 +855,9 @@ class PokerRegressor64:
     def threads(self, arg: int, /) -> None: ...
 
     @property
+    def changes(self) -> int: ...
+
+    @property
     def outputs(self) -> int: ...
 
     @property
@@ -917,6 +947,9 @@ class PokerOneClass32:
 
     @threads.setter
     def threads(self, arg: int, /) -> None: ...
+
+    @property
+    def changes(self) -> int: ...
 
     @property
     def outputs(self) -> int: ...
@@ -1010,6 +1043,9 @@ class PokerOneClass64:
     def threads(self, arg: int, /) -> None: ...
 
     @property
+    def changes(self) -> int: ...
+
+    @property
     def outputs(self) -> int: ...
 
     @property
@@ -1101,6 +1137,9 @@ class Ramp32:
     def threads(self, arg: int, /) -> None: ...
 
     @property
+    def changes(self) -> int: ...
+
+    @property
     def outputs(self) -> int: ...
 
     @property
@@ -1186,6 +1225,9 @@ class Ramp64:
 
     @threads.setter
     def threads(self, arg: int, /) -> None: ...
+
+    @property
+    def changes(self) -> int: ...
 
     @property
     def outputs(self) -> int: ...
@@ -1275,6 +1317,9 @@ class OfflineRamp32:
     def threads(self, arg: int, /) -> None: ...
 
     @property
+    def changes(self) -> int: ...
+
+    @property
     def outputs(self) -> int: ...
 
     @property
@@ -1361,6 +1406,9 @@ class OfflineRamp64:
     def threads(self, arg: int, /) -> None: ...
 
     @property
+    def changes(self) -> int: ...
+
+    @property
     def outputs(self) -> int: ...
 
     @property
@@ -1445,6 +1493,9 @@ class Huller32:
 
     @threads.setter
     def threads(self, arg: int, /) -> None: ...
+
+    @property
+    def changes(self) -> int: ...
 
     @property
     def outputs(self) -> int: ...
@@ -1538,6 +1589,9 @@ class Huller64:
     def threads(self, arg: int, /) -> None: ...
 
     @property
+    def changes(self) -> int: ...
+
+    @property
     def outputs(self) -> int: ...
 
     @property
@@ -1627,6 +1681,9 @@ class Lasvm32:
 
     @threads.setter
     def threads(self, arg: int, /) -> None: ...
+
+    @property
+    def changes(self) -> int: ...
 
     @property
     def outputs(self) -> int: ...
@@ -1723,6 +1780,9 @@ class Lasvm64:
     def threads(self, arg: int, /) -> None: ...
 
     @property
+    def changes(self) -> int: ...
+
+    @property
     def outputs(self) -> int: ...
 
     @property
@@ -1815,6 +1875,9 @@ class Smo32:
 
     @threads.setter
     def threads(self, arg: int, /) -> None: ...
+
+    @property
+    def changes(self) -> int: ...
 
     @property
     def outputs(self) -> int: ...
@@ -1910,6 +1973,9 @@ class Smo64:
     def threads(self, arg: int, /) -> None: ...
 
     @property
+    def changes(self) -> int: ...
+
+    @property
     def outputs(self) -> int: ...
 
     @property
@@ -2003,6 +2069,9 @@ class PassiveAggressiveClassifier32:
     def threads(self, arg: int, /) -> None: ...
 
     @property
+    def changes(self) -> int: ...
+
+    @property
     def outputs(self) -> int: ...
 
     @property
@@ -2062,6 +2131,9 @@ class PassiveAggressiveClassifier64:
 
     @threads.setter
     def threads(self, arg: int, /) -> None: ...
+
+    @property
+    def changes(self) -> int: ...
 
     @property
     def outputs(self) -> int: ...
@@ -2125,6 +2197,9 @@ class PassiveAggressiveRegressor32:
     def threads(self, arg: int, /) -> None: ...
 
     @property
+    def changes(self) -> int: ...
+
+    @property
     def outputs(self) -> int: ...
 
     @property
@@ -2184,6 +2259,9 @@ class PassiveAggressiveRegressor64:
 
     @threads.setter
     def threads(self, arg: int, /) -> None: ...
+
+    @property
+    def changes(self) -> int: ...
 
     @property
     def outputs(self) -> int: ...
@@ -2247,6 +2325,9 @@ class Perceptron32:
     def threads(self, arg: int, /) -> None: ...
 
     @property
+    def changes(self) -> int: ...
+
+    @property
     def outputs(self) -> int: ...
 
     @property
@@ -2306,6 +2387,9 @@ class Perceptron64:
 
     @threads.setter
     def threads(self, arg: int, /) -> None: ...
+
+    @property
+    def changes(self) -> int: ...
 
     @property
     def outputs(self) -> int: ...
@@ -2369,6 +2453,9 @@ class Pegasos32:
     def threads(self, arg: int, /) -> None: ...
 
     @property
+    def changes(self) -> int: ...
+
+    @property
     def outputs(self) -> int: ...
 
     @property
@@ -2428,6 +2515,9 @@ class Pegasos64:
 
     @threads.setter
     def threads(self, arg: int, /) -> None: ...
+
+    @property
+    def changes(self) -> int: ...
 
     @property
     def outputs(self) -> int: ...
@@ -2491,6 +2581,9 @@ class Sgd32:
     def threads(self, arg: int, /) -> None: ...
 
     @property
+    def changes(self) -> int: ...
+
+    @property
     def outputs(self) -> int: ...
 
     @property
@@ -2552,6 +2645,9 @@ class Sgd64:
     def threads(self, arg: int, /) -> None: ...
 
     @property
+    def changes(self) -> int: ...
+
+    @property
     def outputs(self) -> int: ...
 
     @property
@@ -2611,6 +2707,9 @@ class NormaClassifier32:
 
     @threads.setter
     def threads(self, arg: int, /) -> None: ...
+
+    @property
+    def changes(self) -> int: ...
 
     @property
     def outputs(self) -> int: ...
@@ -2684,6 +2783,9 @@ class NormaClassifier64:
     def threads(self, arg: int, /) -> None: ...
 
     @property
+    def changes(self) -> int: ...
+
+    @property
     def outputs(self) -> int: ...
 
     @property
@@ -2753,6 +2855,9 @@ class NormaRegressor32:
 
     @threads.setter
     def threads(self, arg: int, /) -> None: ...
+
+    @property
+    def changes(self) -> int: ...
 
     @property
     def outputs(self) -> int: ...
@@ -2826,6 +2931,9 @@ class NormaRegressor64:
     def threads(self, arg: int, /) -> None: ...
 
     @property
+    def changes(self) -> int: ...
+
+    @property
     def outputs(self) -> int: ...
 
     @property
@@ -2897,6 +3005,9 @@ class NormaOneClass32:
     def threads(self, arg: int, /) -> None: ...
 
     @property
+    def changes(self) -> int: ...
+
+    @property
     def outputs(self) -> int: ...
 
     @property
@@ -2966,6 +3077,9 @@ class NormaOneClass64:
 
     @threads.setter
     def threads(self, arg: int, /) -> None: ...
+
+    @property
+    def changes(self) -> int: ...
 
     @property
     def outputs(self) -> int: ...

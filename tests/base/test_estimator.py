@@ -36,9 +36,12 @@ def data() -> Data:
 # --- slabs, progress, interruption --------------------------------------------------------------
 
 
+@pytest.mark.parametrize("watching", [True, False])
 @pytest.mark.parametrize(("n", "cuts"), [(1, []), (5000, []), (5000, [0, 1, 17, 4999]), (3, [1])])
-def test_slabs_cover_every_row_once_and_begin_at_cuts(n: int, cuts: list[int]) -> None:
-    slabs = list(_slabs(n, cuts, 1024))
+def test_slabs_cover_every_row_once_and_begin_at_cuts(
+    n: int, cuts: list[int], watching: bool
+) -> None:
+    slabs = list(_slabs(n, cuts, 1024, watching))
     assert [start for start, _ in slabs] == [0, *(stop for _, stop in slabs[:-1])]
     assert slabs[-1][1] == n
     assert set(cuts) <= {start for start, _ in slabs}
@@ -66,8 +69,8 @@ def test_an_interrupt_leaves_a_model_of_whole_slabs(data: Data, monkeypatch: Any
     X, y = data
     slabs = estimator._slabs
 
-    def three_slabs(n: int, cuts: list[int], first: int) -> Any:
-        for number, slab in enumerate(slabs(n, cuts, first)):
+    def three_slabs(*args: Any) -> Any:
+        for number, slab in enumerate(slabs(*args)):
             if number == 3:
                 raise KeyboardInterrupt
             yield slab

@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import ClassifierMixin
 
 import onlinesvm
 from onlinesvm import _core
+from onlinesvm.base import estimator
 
 NEVER = 10**12
 
@@ -55,6 +57,34 @@ def test_fit_hears_it_wherever_it_is(cls):
             model.fit(X, y)
         assert _core.interrupt_after(0) == 0
         np.testing.assert_array_equal(model.fit(X, y).predict(X), whole.predict(X))
+
+
+@pytest.mark.parametrize("settled", [True, False], ids=["gamma given", "gamma by word"])
+@pytest.mark.parametrize(
+    "cls",
+    [cls for cls in onlinesvm.all_estimators() if hasattr(cls, "partial_fit")],
+    ids=lambda cls: cls.__name__,
+)
+def test_n_seen_tells_where_to_go_on(cls, settled, monkeypatch):
+    monkeypatch.setattr(estimator, "_SLAB_ROWS", 8)
+    y, classes = target(cls), {"classes": [0, 1]} if issubclass(cls, ClassifierMixin) else {}
+    fresh = cls(gamma=0.5) if settled and hasattr(cls(), "gamma") else cls()
+    start = fresh.partial_fit(X[:20], y[:20], **classes)
+    whole = copied(start)
+    heard = polls(lambda: whole.partial_fit(X[20:], y[20:]))
+    for position in sorted({int(k) for k in np.geomspace(1, heard, 7)}):
+        model = copied(start)
+        _core.interrupt_after(position)
+        with pytest.raises(KeyboardInterrupt):
+            model.partial_fit(X[20:], y[20:])
+        seen = model.n_seen_
+        assert 20 <= seen <= len(X)
+        if seen == len(X):  # all are in, and a solver had not finished
+            continue
+        model.partial_fit(X[seen:], y[seen:])
+        assert model.n_seen_ == len(X)
+        same = model.predict(X) == whole.predict(X)
+        assert same.all() if cls._any_cut_gives == "bits" else same.mean() > 0.9
 
 
 VERBS: dict[str, Callable[[Any], Any]] = {

@@ -89,10 +89,10 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator):
 
     def predict_one(self, x: Any) -> Any:
         """The most likely label of one 1-D array or dict; ``None`` before any class is known."""
-        if not self.__sklearn_is_fitted__():
+        if "_core" not in self.__dict__:
             labels = self._declared_labels()
             return labels.names[0].item() if labels is not None and len(labels) else None
-        return self._labels.decode_one(self._labels.signed_one(self._scores_one(x)))
+        return self._labels.decode_one(self._scores_one(x))
 
     def wants_label(self, X: Any) -> NDArray[np.bool_]:
         """Which rows of ``X`` deserve a label, by this model's ``query``; learns nothing.

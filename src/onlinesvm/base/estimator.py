@@ -232,7 +232,9 @@ class OnlineEstimator(TakesTurns, Persistent, Reader, BaseEstimator):
         try:
             with self._progress(len(batch.rows)) as progress:
                 first = self._first_slab(len(batch.rows), progress)
-                for start, stop in _slabs(len(batch.rows), batch.arrivals, first):
+                for start, stop in _slabs(
+                    len(batch.rows), batch.arrivals, first, progress.watching
+                ):
                     self._meet(batch, start, told=progress.watching)
                     self._learn_part(batch, start, stop, progress)
         finally:
@@ -244,8 +246,9 @@ class OnlineEstimator(TakesTurns, Persistent, Reader, BaseEstimator):
     def _learn_at_once(self, x: Any, target: float) -> bool:
         """Hand one example of weight 1 to the core as it is; False: it has to be read first."""
         if type(x) is np.ndarray:
-            fits = x.ndim == 1 and len(x) == self._short_width
-            return bool(fits and self._core.learn_next(x, target, 1.0, self._register))
+            if x.size != self._short_width:
+                return False
+            return self._core.learn_next(x, target, 1.0, self._register)  # type: ignore[no-any-return]
         if type(x) is not dict:
             return False
         if self._vocabulary is None:
@@ -255,19 +258,30 @@ class OnlineEstimator(TakesTurns, Persistent, Reader, BaseEstimator):
                 row = None
             return row is not None and self._learn_at_once(row, target)
         columns = self._vocabulary.columns
-        with self._register:
-            learned = bool(self._core.learn_next_dict(x, columns, target, 1.0, self._register))
-            self.__dict__["n_features_in_"] = len(columns)
-        return learned
+        learned = self._core.learn_next_dict(x, columns, target, 1.0, self._register)
+        if len(columns) != self.n_features_in_:
+            with self._register:
+                self.__dict__["n_features_in_"] = len(columns)
+        return learned  # type: ignore[no-any-return]
 
     def _learn_part(self, batch: Batch, start: int, stop: int, progress: Progress) -> None:
         part = slice(start, stop)
         rows = batch.rows.part(start, stop)
         y = np.ascontiguousarray(batch.targets[part], dtype=np.float64)
         w = _ones(stop - start) if batch.weights is None else batch.weights[part]
-        ids = None if batch.ids is None else batch.ids[part]
+        ids = self._next_id + np.arange(stop - start) if batch.ids is None else batch.ids[part]
         tally = self._tally(rows, y) if progress.watching else 0.0  # before it learns
-        self._learn_slab(rows, y, w, ids)
+        before, changes = (self._next_id, self._id_gap, self._held), self._core.changes
+        try:  # noted before they are learned: Ctrl-C must not give a number twice
+            if self._held is not None:
+                counted = np.flatnonzero(w > 0)
+                self._held = self._holding(self._held, batch, start + counted, ids[counted])
+            self._take(ids)
+            self._learn_slab(rows, y, w, ids)
+        except BaseException:
+            if self._core.changes == changes:  # they were not learned
+                self._next_id, self._id_gap, self._held = before
+            raise
         if progress.watching:
             progress.advance(stop - start, tally, getattr(self, "support_", None))
 
@@ -310,11 +324,8 @@ class OnlineEstimator(TakesTurns, Persistent, Reader, BaseEstimator):
         rows: Rows,
         y: NDArray[np.float64],
         w: NDArray[np.float64],
-        ids: NDArray[np.int64] | None,
+        ids: NDArray[np.int64],
     ) -> None:
-        if ids is None:
-            ids = self._next_id + np.arange(len(rows))
-        self._take(ids)
         counted = np.flatnonzero(w > 0)
         if len(counted) < len(w):
             rows, y, w, ids = rows.picked(counted), y[counted], w[counted], ids[counted]
@@ -350,33 +361,31 @@ class OnlineEstimator(TakesTurns, Persistent, Reader, BaseEstimator):
         counting = batch.counting()
         look = held.next_look(len(counting))
         if not look:
-            self._held = self._holding(held, batch, counting)
             return batch
-        last = int(counting[look - 1])
-        held = self._holding(held, batch, counting[:look])
+        counting, last = counting[:look], int(counting[look - 1])
+        ids = self._next_id + np.arange(last + 1) if batch.ids is None else batch.ids[: last + 1]
+        held = self._holding(held, batch, counting, ids[counting])
         done = held.arrived == WARM_UP
         core, settings = self._learned_afresh(held, self._classes_at(batch, last), done=done)
-        rest = self._holding(held, batch, counting[look:])
-        self._core_settings, self._held = settings, None if done else rest
+        self._core_settings, self._held = settings, None if done else held
         self._install(core)
-        self._take(self._ids_of(batch)[: last + 1])
+        self._take(ids)
         self._meet(batch, last, told=True)
         return batch.after(last + 1)
 
-    def _holding(self, held: Held, batch: Batch, numbers: NDArray[np.intp]) -> Held:
-        numbers = numbers[: WARM_UP - held.arrived]
+    def _holding(
+        self, held: Held, batch: Batch, numbers: NDArray[np.intp], ids: NDArray[np.int64]
+    ) -> Held:
+        """Hold these rows of the batch, too."""
         classes = [self._classes_at(batch, int(i)) for i in numbers]
-        weights = np.ones(len(batch.rows)) if batch.weights is None else batch.weights
+        weights = _ones(len(batch.rows)) if batch.weights is None else batch.weights
         return held.and_then(
             batch.rows.picked(numbers).stored(self._sparsely),
             batch.targets[numbers],
             weights[numbers],
-            self._ids_of(batch)[numbers],
+            ids,
             np.array(classes, dtype=np.int64),
         )
-
-    def _ids_of(self, batch: Batch) -> NDArray[np.int64]:
-        return self._next_id + np.arange(len(batch.rows)) if batch.ids is None else batch.ids
 
     def _classes_at(self, batch: Batch, row: int) -> int:
         """How many classes are known when a row of the batch comes; 0 where there are none."""
@@ -794,11 +803,11 @@ def _ones(n: int) -> NDArray[np.float64]:
     return _ONES[:n] if n <= len(_ONES) else np.ones(n)
 
 
-def _slabs(n: int, cuts: Sequence[int], first: int) -> Iterator[tuple[int, int]]:
+def _slabs(n: int, cuts: Sequence[int], first: int, watching: bool) -> Iterator[tuple[int, int]]:
     """Consecutive (start, stop) over n rows that begin anew at every cut.
 
-    They grow from ``first`` rows while they take less than 0.1 s and are a small part of what has
-    passed.
+    They grow from ``first`` rows while they take less than 0.1 s and, where somebody watches, are
+    a small part of what has passed.
     """
     size, start = first, 0
     for end in (*cuts, n):
@@ -807,5 +816,5 @@ def _slabs(n: int, cuts: Sequence[int], first: int) -> Iterator[tuple[int, int]]
             began = time.perf_counter()
             yield start, stop
             if stop - start == size and time.perf_counter() - began < _SLAB_SECONDS / 2:
-                size = min(2 * size, max(first, stop // 8), _SLAB_ROWS_MOST)
+                size = min(2 * size, max(first, stop // 8 if watching else stop), _SLAB_ROWS_MOST)
             start = stop

@@ -110,14 +110,15 @@ class Labels:
         return self.names[np.minimum(places, len(self) - 1)]
 
     def decode_one(self, scores: tuple[float, ...]) -> Any:
-        """The label of one row of signed scores; ``None`` before any class is known."""
+        """The label of one row of the core's scores; ``None`` before any class is known."""
+        if len(scores) == 1 and len(self._names) == 2:  # every word counts here
+            return self._names[scores[0] > 0 if self._numbers is None else scores[0] < 0]
         if not self._names:
             return None
         if len(scores) == 1:
-            place = int(scores[0] > 0)
-        else:
-            place = max(range(len(scores)), key=scores.__getitem__)
-        return self._names[min(place, len(self._names) - 1)]
+            return self._names[0]
+        scores = self.signed_one(scores)
+        return self._names[max(range(len(self._names)), key=scores.__getitem__)]
 
 
 def _ascending(names: list[Any]) -> list[int]:

@@ -6,11 +6,12 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <new>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -26,24 +27,88 @@
 
 namespace onlinesvm {
 
-// Memory that goes back to the system when it goes: a heap would keep what lies between others.
+// Pages passed on from who leaves them to who comes next, some of them: every page that is mapped
+// anew costs a fault. A fork may leave the lock closed for ever, so nobody waits for it.
+class Reserve {
+  public:
+    // nullptr: there is none of that size. Then new memory is on its way, and of what lies idle so
+    // much goes that all together is no more than was in use at some time.
+    void* take(std::size_t bytes) {
+        const std::unique_lock lock(mutex_, std::try_to_lock);
+        if (!lock) return nullptr;
+        in_use_ += bytes;
+        most_in_use_ = std::max(most_in_use_, in_use_);
+        for (std::size_t i = count_; i-- > 0;)
+            if (idle_[i].bytes == bytes) return remove(i);
+        shrink_to(most_in_use_ - in_use_);
+        return nullptr;
+    }
+    bool keep(void* p, std::size_t bytes) {  // false: it has to go back to the system
+        const std::unique_lock lock(mutex_, std::try_to_lock);
+        if (!lock) return false;
+        in_use_ -= std::min(in_use_, bytes);
+        if (bytes > kMost) return false;
+        shrink_to(kMost - bytes);
+        if (count_ == idle_.size()) drop_oldest();
+        idle_[count_++] = {p, bytes};
+        held_ += bytes;
+        return true;
+    }
+
+    static constexpr std::size_t kLarge = std::size_t(1) << 16;  // small ones fit a heap well
+
+  private:
+    static constexpr std::size_t kMost = std::size_t(64) << 20;
+
+    struct Piece {
+        void* p;
+        std::size_t bytes;
+    };
+    void* remove(std::size_t i) {
+        const Piece piece = idle_[i];
+        std::copy(idle_.begin() + i + 1, idle_.begin() + count_--, idle_.begin() + i);
+        held_ -= piece.bytes;
+        return piece.p;
+    }
+    void drop_oldest() {
+        const std::size_t bytes = idle_[0].bytes;
+        give_lines(remove(0), bytes, kLarge);
+    }
+    void shrink_to(std::size_t bytes) {
+        while (held_ > bytes) drop_oldest();
+    }
+
+    std::mutex mutex_;
+    std::array<Piece, 256> idle_{};  // the longest idle first
+    std::size_t count_ = 0, held_ = 0, in_use_ = 0, most_in_use_ = 0;
+};
+
+// Memory that goes to the reserve or back to the system when it goes: a heap would keep what lies
+// between others.
 class Pages {
   public:
-    explicit Pages(std::size_t bytes) : p_(take_lines(bytes, kLarge)), bytes_(bytes) {}
+    explicit Pages(std::size_t bytes) : bytes_(bytes) {
+        if (large()) p_ = reserve.take(bytes_);
+        used_ = p_;
+        if (!p_) p_ = take_lines(bytes_, Reserve::kLarge);
+    }
     ~Pages() {
         ASAN_UNPOISON_MEMORY_REGION(p_, bytes_);
-        give_lines(p_, bytes_, kLarge);
+        if (!large() || !reserve.keep(p_, bytes_)) give_lines(p_, bytes_, Reserve::kLarge);
     }
     Pages(const Pages&) = delete;
     Pages& operator=(const Pages&) = delete;
 
     void* data() const { return p_; }
+    bool in_memory() const { return used_; }  // all of it, since somebody had it before
 
   private:
-    static constexpr std::size_t kLarge = std::size_t(1) << 16;  // small ones fit a heap well
+    bool large() const { return bytes_ >= Reserve::kLarge; }
+    static inline constinit Reserve reserve;
 
-    void* p_;
     std::size_t bytes_;
+    void* p_ = nullptr;
+    bool used_;
 };
 
 template <class T>
@@ -105,26 +170,39 @@ class Slabs {
     }
 
   private:
-    static constexpr unsigned kBlocks = 16;
-    static constexpr std::size_t kSlabBytes = std::size_t(4) << 20;  // long blocks share less
+    static constexpr std::size_t kBlocks = 16;                       // or more
+    static constexpr std::size_t kSlabBytes = std::size_t(4) << 20;  // at most, for many blocks
     static constexpr std::size_t kShortest = 64;                     // values
 
+    // Few sizes, so that slabs can pass on their pages, whatever the length of their blocks.
+    static std::size_t slab_bytes(std::size_t block) {
+        if (kBlocks * block > kSlabBytes)
+            return std::max<std::size_t>(kSlabBytes / block, 1) * block;
+        std::size_t bytes = std::size_t(1) << 14;
+        while (bytes < kBlocks * block) bytes *= 4;
+        return bytes;
+    }
+
     struct Slab {
-        Slab(Slabs& slabs, std::size_t shelf_number, std::size_t block_length, unsigned n)
+        Slab(Slabs& slabs, std::size_t shelf_number, std::size_t block_length)
             : owner(&slabs),
               shelf(shelf_number),
               length(block_length),
-              blocks(n),
-              vacant((std::uint32_t(1) << n) - 1),
-              pages(n * block_bytes()) {
-            ASAN_POISON_MEMORY_REGION(pages.data(), n * block_bytes());
+              bytes(slab_bytes(block_bytes())),
+              blocks(unsigned(std::min<std::size_t>(bytes / block_bytes(), 64))),
+              vacant(~std::uint64_t(0) >> (64 - blocks)),
+              pages(bytes),
+              held(pages.in_memory() ? bytes : 0) {
+            ASAN_POISON_MEMORY_REGION(pages.data(), bytes);
         }
         Slabs* owner;
         std::size_t shelf, length;  // of a block, in values
+        std::size_t bytes;
         unsigned blocks;
-        std::uint32_t vacant;  // one bit per block
-        unsigned touched = 0;  // blocks ever handed out: the rest is not in memory yet
+        std::uint64_t vacant;  // one bit per block
+        unsigned touched = 0;  // blocks ever handed out: of new pages the rest is not in memory yet
         Pages pages;
+        std::size_t held;  // bytes in memory
 
         T* values() const { return static_cast<T*>(pages.data()); }
         unsigned taken() const { return blocks - unsigned(std::popcount(vacant)); }
@@ -153,13 +231,12 @@ class Slabs {
         return best == shelf.open.end() ? nullptr : *best;
     }
     Slab& add_slab(Shelf& shelf) {
-        const std::size_t bytes = shelf.length * sizeof(T);
-        const auto blocks = unsigned(std::clamp<std::size_t>(kSlabBytes / bytes, 1, kBlocks));
-        auto slab = std::make_unique<Slab>(*this, std::size_t(&shelf - shelves_.data()),
-                                           shelf.length, blocks);
+        auto slab =
+            std::make_unique<Slab>(*this, std::size_t(&shelf - shelves_.data()), shelf.length);
         shelf.open.reserve(shelf.slabs.size() + 1);  // giving back must not need memory
         shelf.slabs.push_back(std::move(slab));
         shelf.open.push_back(shelf.slabs.back().get());
+        held_ += shelf.open.back()->held;
         return *shelf.open.back();
     }
     Block hand_out(Shelf& shelf, Slab& slab) {
@@ -168,7 +245,8 @@ class Slabs {
         if (slab.vacant == 0) std::erase(shelf.open, &slab);
         if (place == slab.touched) {
             ++slab.touched;
-            held_ += slab.block_bytes();
+            if (!slab.pages.in_memory())
+                slab.held += slab.block_bytes(), held_ += slab.block_bytes();
         }
         taken_ += slab.block_bytes();
         if (idle_ == &slab) idle_ = nullptr;
@@ -181,7 +259,7 @@ class Slabs {
     void take_back(Slab& slab, T* data) {
         ASAN_POISON_MEMORY_REGION(data, slab.block_bytes());
         if (slab.vacant == 0) shelves_[slab.shelf].open.push_back(&slab);
-        slab.vacant |= std::uint32_t(1) << (std::size_t(data - slab.values()) / slab.length);
+        slab.vacant |= std::uint64_t(1) << (std::size_t(data - slab.values()) / slab.length);
         taken_ -= slab.block_bytes();
         if (slab.taken() > 0) return;
         if (idle_) drop(*idle_);  // one empty slab is kept: the next row may want it
@@ -189,7 +267,7 @@ class Slabs {
     }
     void drop(Slab& slab) {
         Shelf& shelf = shelves_[slab.shelf];
-        held_ -= slab.touched * slab.block_bytes();
+        held_ -= slab.held;
         std::erase(shelf.open, &slab);
         std::erase_if(shelf.slabs, [&](const auto& held) { return held.get() == &slab; });
     }

@@ -125,11 +125,8 @@ class Poker : public OneVsRest<T, Parametric<T, Task::copies>> {
             machine->begin_path();
             machine->vacate(held);
         }
-        for (std::int64_t id : held) {
-            total_ -= notes_->cost[rows_->slot(id)];
-            rows_->remove(rows_->slot(id));
-        }
-        if (rows_->size() == 0) total_ = 0;
+        for (std::int64_t id : held) rows_->remove(rows_->slot(id));
+        total_ = cost_of_held();  // subtracting would leave the rounding of a large cost behind
         for (auto& machine : machines_) {
             machine->aim(task_.target(total_));
             if (free_) machine->adjust_bias();
@@ -189,8 +186,7 @@ class Poker : public OneVsRest<T, Parametric<T, Task::copies>> {
         a("total", total_);
         a("breakpoints", breakpoints_);
         if constexpr (A::loading) {
-            double sum = 0;
-            for (double cost : notes_->cost) sum += cost;
+            const double sum = cost_of_held();
             demand(std::abs(total_ - sum) <= 1e-3 * (1 + sum),
                    "the costs do not make up their total");
         }
@@ -202,6 +198,11 @@ class Poker : public OneVsRest<T, Parametric<T, Task::copies>> {
     static constexpr std::size_t kTop = 10;   // candidates of which dObj is tried,
     static constexpr std::size_t kTrial = 3;  // for so many breakpoints
 
+    double cost_of_held() const {
+        double sum = 0;
+        for (double cost : notes_->cost) sum += cost;
+        return sum;
+    }
     void append(Row<T> x, double y, double weight, std::int64_t id, bool first) {
         KernelRow<T> row = rows_->arriving(x);
         const Slot c = rows_->push(x, id);

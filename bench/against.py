@@ -1,0 +1,155 @@
+"""This checkout against another, built beside it: the same work in both, turn and turn about.
+
+    git worktree add ../before v0.1.0 && make -C ../before build
+    python -m bench.against ../before
+
+Two processes take turns, ``--rounds`` times, and the least processor time of each counts; a ratio
+above 1 means that this checkout is slower. Settings that only one side knows are left out there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+Work = Callable[[], Any]
+
+# The papers' own, where defaults have changed: both sides do the same work.
+SETTINGS: dict[str, dict[str, Any]] = {
+    "RampSVC": {"tol": 1e-3, "stopping": "paper"},
+    "LASVC": {"reprocess": 1},
+    "PassiveAggressiveClassifier": {"average": False},
+    "SGDSVC": {"average": False},
+    "PegasosSVC": {"average": False, "t0": 0.0},
+    "StreamSVC": {"lookahead": 1, "bias": "none"},
+}
+
+
+def works() -> Iterator[tuple[str, Work]]:
+    """What is timed, by name."""
+    import onlinesvm
+
+    rng = np.random.default_rng(0)
+    d = 20
+    X = rng.standard_normal((20_000, d))
+    y = np.where(np.sin(2 * X[:, 0]) + X[:, 1] + 0.5 * rng.standard_normal(len(X)) > 0, 1, -1)
+    names = [f"f{j}" for j in range(d)]
+    records = [dict(zip(names, x, strict=True)) for x in X.tolist()]
+
+    def fresh(name: str) -> Any:
+        cls = getattr(onlinesvm, name)
+        known = inspect.signature(cls).parameters
+        wanted = {"classes": [-1, 1], "gamma": 1 / d} | SETTINGS.get(name, {})
+        return cls(**{key: value for key, value in wanted.items() if key in known})
+
+    def batch(name: str, n: int) -> Work:
+        return lambda: fresh(name).partial_fit(X[:n], y[:n])
+
+    def one_by_one(name: str, n: int) -> Work:
+        rows, labels = X[:n], y[:n].tolist()
+
+        def run() -> None:
+            model = fresh(name)
+            for row, label in zip(rows, labels, strict=True):
+                model.learn_one(row, label)
+
+        return run
+
+    def dicts(name: str, n: int) -> Work:
+        def run() -> None:
+            model = fresh(name)
+            for row, label in zip(records[:n], y[:n].tolist(), strict=True):
+                model.learn_one(row, label)
+
+        return run
+
+    def predict(name: str, n: int, asked: int) -> Work:
+        model = fresh(name).partial_fit(X[:n], y[:n])
+        return lambda: [model.predict_one(x) for x in X[:asked]]
+
+    def scores(name: str, n: int) -> Work:
+        model = fresh(name).partial_fit(X[:n], y[:n])
+        return lambda: model.decision_function(X)
+
+    cheap = ("PassiveAggressiveClassifier", "SGDSVC", "PegasosSVC", "StreamSVC")
+    for name in cheap:
+        yield f"{name}, batch", batch(name, len(X))
+        yield f"{name}, one by one", one_by_one(name, len(X))
+    yield "PassiveAggressiveClassifier, dicts", dicts(cheap[0], len(X))
+    kernel = {
+        "RampSVC": 1500,
+        "IncrementalSVC": 700,
+        "PokerSVC": 700,
+        "LASVC": 2000,
+        "HullerSVC": 2000,
+        "SmoSVC": 3000,
+        "CoreVectorSVC": 3000,
+        "NormaSVC": 2000,
+        "KernelPerceptron": 2000,
+    }
+    for name, n in kernel.items():
+        yield f"{name}, batch", batch(name, n)
+        if name not in ("SmoSVC", "CoreVectorSVC"):
+            yield f"{name}, one by one", one_by_one(name, min(n, 700))
+    yield "RampSVC, predict_one", predict("RampSVC", 1000, 2000)
+    yield "PassiveAggressiveClassifier, predict_one", predict(cheap[0], 1000, 10_000)
+    yield "RampSVC, decision_function", scores("RampSVC", 1000)
+
+
+def measure(only: list[str]) -> dict[str, float]:
+    seconds = {}
+    for name, work in works():
+        if only and not any(word in name for word in only):
+            continue
+        laps: list[float] = []
+        while len(laps) < 3 or sum(laps) < 0.3:
+            start = time.process_time()
+            work()
+            laps.append(time.process_time() - start)
+        seconds[name] = min(laps)
+    return seconds
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("other", nargs="?", type=Path, help="another checkout, built")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--only", nargs="+", default=[], metavar="WORD")
+    told = parser.parse_args()
+    if told.other is None:  # one side's turn
+        print(json.dumps(measure(told.only)))
+        return
+    sides = {"here": Path.cwd(), "there": told.other.resolve()}
+    best: dict[str, dict[str, float]] = {side: {} for side in sides}
+    for turn in range(told.rounds):
+        for side in list(sides)[:: 1 if turn % 2 == 0 else -1]:
+            for name, s in _turn(sides[side], told.only).items():
+                best[side][name] = min(s, best[side].get(name, np.inf))
+    for name, s in best["there"].items():
+        print(f"{name:42} {1e3 * s:8.1f} ms there   x {best['here'][name] / s:.3f} here")
+
+
+def _turn(root: Path, only: list[str]) -> dict[str, float]:
+    python = root / ".venv/bin/python"
+    command = [str(python), os.path.abspath(__file__), *(["--only", *only] if only else [])]
+    told = subprocess.run(
+        command, cwd=root, check=True, capture_output=True, text=True,
+        env=os.environ | {"OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"},
+    )  # fmt: skip
+    return dict(json.loads(told.stdout))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
