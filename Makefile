@@ -3,9 +3,9 @@
 #
 #   make build       .venv, dependencies, the compiled core; Python files are live from src/
 #   make demo        watch three machines learn a noisy stream, with a picture at the end
-#   make test        Python tests and doctests, then the C++ tests under ASan + UBSan
-#   make test-module-address, make test-module-thread
-#                    the Python module itself under ASan + UBSan, and what threads share under TSan
+#   make test        Python tests and doctests, the C++ tests and the Python module under ASan + UBSan,
+#                    what threads share under TSan; one by one: test-python, test-cpp,
+#                    test-module-address, test-module-thread
 #   make inject      every allocation, kernel call and poll made to fail once: make test takes a slice
 #   make mutants     break the solvers on purpose and see a test go red for each: make mutants ARGS="--jobs 2"
 #   make lint        style, types, layers, symbols, stubs
@@ -88,8 +88,8 @@ build: .venv/.installed build/native/build.ninja
 demo: build
 	$(bin)/onlinesvm demo $(ARGS)
 
-test: test-python test-cpp
-	@echo "make test: all Python and C++ tests passed"
+test: test-python test-cpp $(if $(FAST),,test-module-address test-module-thread)
+	@echo "make test: all Python and C++ tests passed, the module under sanitizers included"
 
 test-python: build
 	$(python) -m pytest -q -n $(JOBS) $(if $(FAST),-m "not slow") $(ARGS)

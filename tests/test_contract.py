@@ -131,7 +131,7 @@ WITHIN_TOL = "the same within tol=1e-3; tests/ball/test_core_vector.py compares 
 NEAR = "copies end at another point within tol=1e-3; at a tight tol weight 2 is two copies"
 STEP_BY_STEP = "an example of weight 2 takes one step of twice the size, not two steps"
 ONE_POINT = "an example of weight 2 is one point of smaller slack, not two points"
-ONE_PASS = "one pass over raw blobs; scikit-learn's threshold assumes many epochs"
+ONE_PASS = "weights of 1000 against 0.0001 are single huge steps, which raw blobs do not settle"
 WITHIN_TOL = "at tol=1e-3 copies end at another point within tol; at a tight tol f is the same"
 RAMP_ORDER = "the ramp is not convex: copies in another order may end at another optimum"
 RAMP = {

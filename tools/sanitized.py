@@ -16,6 +16,7 @@ from pathlib import Path
 from another_core import WHICH, prefer
 
 ROOT = Path(__file__).resolve().parent.parent
+NOTHING_CHOSEN = 5  # what pytest returns when its arguments leave no test
 LIBRARIES = {"address": "libasan.so", "thread": "libtsan.so"}
 TESTS = {
     "address": [
@@ -30,7 +31,7 @@ TESTS = {
 }
 ENVIRONMENT = {
     "ASAN_OPTIONS": "detect_leaks=0:detect_odr_violation=0",  # Python leaks on purpose at its end
-    "TSAN_OPTIONS": f"suppressions={ROOT}/tools/tsan.supp:die_after_fork=0",
+    "TSAN_OPTIONS": f"suppressions={ROOT}/tools/tsan.supp:die_after_fork=0:log_path={{reports}}",
     "UBSAN_OPTIONS": "print_stacktrace=1",
     "PYTHONMALLOC": "malloc",  # else blocks of Python hide in its arenas
     "OPENBLAS_NUM_THREADS": "1",
@@ -60,10 +61,20 @@ def package(build: Path) -> Path:
     return folder.parent
 
 
+def races(reports: Path) -> list[str]:
+    """What ThreadSanitizer reported of our core; what Python does by itself is not ours."""
+    texts = [path.read_text(errors="replace") for path in reports.parent.glob(reports.name + "*")]
+    return [race for text in texts for race in text.split("=" * 18) if "/_core." in race]
+
+
 def main(sanitizer: str, *arguments: str) -> int:
     preloaded = library(LIBRARIES[sanitizer])
-    importable = package(ROOT / "build" / f"module-{sanitizer}")
-    environment = os.environ | ENVIRONMENT
+    build = ROOT / "build" / f"module-{sanitizer}"
+    importable, reports = package(build), build / "report"
+    for old in build.glob("report*"):
+        old.unlink()
+    told = {name: value.format(reports=reports) for name, value in ENVIRONMENT.items()}
+    environment = os.environ | told
     environment["LD_PRELOAD"] = f"{preloaded} {library('libstdc++.so.6')}"
     path = [str(importable), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, path))
@@ -76,7 +87,11 @@ def main(sanitizer: str, *arguments: str) -> int:
         raise SystemExit(f"tools/sanitized.py: the core under test is {asked.stdout.strip()}")
     pytest = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "2"]
     tests = [*TESTS[sanitizer], *arguments]
-    return subprocess.run([*pytest, *tests], env=environment, cwd=ROOT, check=False).returncode
+    failed = subprocess.run([*pytest, *tests], env=environment, cwd=ROOT, check=False).returncode
+    found = races(reports)
+    print(*found[:3], sep="\n")
+    print(f"tools/sanitized.py {sanitizer}: {len(found)} reports of the core")
+    return bool(found) or failed not in (0, NOTHING_CHOSEN)
 
 
 if __name__ == "__main__":

@@ -254,7 +254,7 @@ class Shared {
     }
 
     std::atomic<std::size_t> threads{1};    // that a call may use; the results are the same bits
-    std::atomic<std::uint64_t> changes{0};  // calls that stood
+    std::atomic<std::uint64_t> changes{0};  // calls that stand
 
     const UserKernel* user_kernel() const {
         if constexpr (requires { params.kernel.function; })
@@ -270,6 +270,7 @@ class Shared {
 
     Before<Algo> before;
     std::size_t width_before = 0;
+    std::uint64_t changes_before = 0;
     bool together = false;   // between begin() and commit() or rollback()
     std::thread::id writer;  // who has changed something and is not done; nobody else may
     mutable std::condition_variable_any done;
@@ -299,10 +300,12 @@ class Shared {
     void mark() {
         before.mark(*algo);
         width_before = width;
+        changes_before = changes;
     }
     void take_back() noexcept {
         before.revert(*algo);
         width = width_before;
+        changes = changes_before;
         together = false;
     }
     template <class How>

@@ -173,7 +173,8 @@ def test_any_stream(stream, C, kernel):
 def test_memory_is_the_expansion():
     stream = blobs(9, 400, noise=0.02)
     model = machine(C=1.0).partial_fit(stream.X, stream.y)
-    assert model._core.held <= len(model.support_) + 20 < 300
+    # Rounding decides how many wait without a coefficient for the step that drops them.
+    assert model._core.held <= 1.25 * len(model.support_) < 300
 
 
 # ---- the twin ------------------------------------------------------------------------------------

@@ -58,7 +58,7 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator):
         codes, labels, arrivals = self._encode(labels, y)
         weights = self._read_weights(sample_weight, len(rows), some=True)
         batch = Batch(rows, columns, codes, weights, None, labels, arrivals)
-        with self._all_or_nothing(core_too=False):  # the core before is kept until this one is
+        with self._all_or_nothing("a new core"):  # the core before is kept until this one is
             self._fit(batch)
         return self
 

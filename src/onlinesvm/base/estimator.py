@@ -129,35 +129,52 @@ class OnlineEstimator(TakesTurns, Persistent, Reader, BaseEstimator):
     # --- learning -----------------------------------------------------------------------------
 
     @contextmanager
-    def _all_or_nothing(self, *, core_too: bool) -> Iterator[None]:
-        """Whatever fails inside, the model is as it was; Ctrl-C leaves one that can go on.
+    def _all_or_nothing(
+        self, ahead: Literal["a new core", "one step", "several steps"]
+    ) -> Iterator[None]:
+        """Whatever fails inside, the model is as it was.
 
-        ``core_too``: several verbs of the core are ahead, and only each by itself is all or
-        nothing.
+        One step is undone by Ctrl-C, too; a new core or one that took several steps keeps those
+        that were finished, and can go on.
         """
         facts = dict(self.__dict__)
         names = 0 if self._vocabulary is None else len(self._vocabulary)
         numbers = self._next_id, self._id_gap
-        state = facts["_core"].state() if core_too else {}
-        risky = core_too and self._core_settings.get("kernel", {}).get("name") == "function"
+        core: Any = facts.get("_core")
+        state = core.state() if ahead == "several steps" else {}
+        risky = state and self._core_settings.get("kernel", {}).get("name") == "function"
         if risky:  # what failed once may fail again: the way back must not call it
             self._core = revive(self._core_name, self._core_settings, state)
+        changes = core.changes if core is not None else 0
         try:
+            if ahead == "one step":
+                core.begin()
             yield
-        except Exception:
+            if ahead == "one step":
+                core.commit()
+        except BaseException as failure:
+            if ahead == "one step":
+                core.rollback()
+                if core.changes != changes:  # too late: it stands
+                    raise
+            elif not isinstance(failure, Exception):
+                raise
             self.__dict__.update(facts)  # first: threads that look on never see half a model
             for name in self.__dict__.keys() - facts.keys():
                 del self.__dict__[name]
             self._next_id, self._id_gap = numbers
             if self._vocabulary is not None:
                 self._vocabulary.shorten(names)
-            if core_too and not risky:
+            if state and not risky:
                 self._core.load(state)
             raise
 
     def _go_on(self, batch: Batch, *, fresh: bool) -> None:
         """Learn what has been read after what was learned before."""
-        with self._all_or_nothing(core_too=not fresh and self._takes_several_verbs(batch)):
+        several = self._takes_several_verbs(batch)
+        with self._all_or_nothing(
+            "a new core" if fresh else "several steps" if several else "one step"
+        ):
             if fresh:
                 self._begin(batch)
                 self._held = None if self._spread is None else Held()

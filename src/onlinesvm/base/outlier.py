@@ -36,7 +36,7 @@ class OnlineOutlierDetector(OutlierMixin, OnlineEstimator):
         self
         """
         batch = self._read(X, sample_weight, None, fresh=True, some=True)
-        with self._all_or_nothing(core_too=False):  # the core before is kept until this one is
+        with self._all_or_nothing("a new core"):  # the core before is kept until this one is
             self._fit(batch)
         return self
 

@@ -33,7 +33,7 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         self
         """
         batch = self._read(X, y, sample_weight, None, fresh=True, some=True)
-        with self._all_or_nothing(core_too=False):  # the core before is kept until this one is
+        with self._all_or_nothing("a new core"):  # the core before is kept until this one is
             self._fit(batch)
         return self
 

@@ -9,17 +9,10 @@ from typing import Any
 
 from onlinesvm import _core
 
-# The verbs that change a model. learn_one takes its turn in the core.
-VERBS = (
-    "fit",
-    "partial_fit",
-    "unlearn",
-    "finish",
-    "flush",
-    "leave_one_out",
-    "reweight",
-    "set_C",
-)
+# The verbs that change a model: those that learn know how to fail, the others are undone as one
+# step. learn_one takes its turn in the core.
+LEARNING = ("fit", "partial_fit")
+VERBS = (*LEARNING, "unlearn", "finish", "flush", "leave_one_out", "reweight", "set_C")
 
 
 class _OnDemand:
@@ -63,9 +56,13 @@ def _one_at_a_time(verb: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(verb)
     def in_turn(self: Any, *args: Any, **kwargs: Any) -> Any:
         with self._register:
-            if "_core" in self.__dict__:
-                _ = self._core.outputs  # complains where this thread is inside the core already
-            return verb(self, *args, **kwargs)
+            if "_core" not in self.__dict__:
+                return verb(self, *args, **kwargs)
+            _ = self._core.outputs  # complains where this thread is inside the core already
+            if verb.__name__ in LEARNING:
+                return verb(self, *args, **kwargs)
+            with self._all_or_nothing("one step"):
+                return verb(self, *args, **kwargs)
 
     in_turn.takes_its_turn = True  # type: ignore[attr-defined]
     return in_turn

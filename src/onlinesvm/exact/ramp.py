@@ -55,9 +55,11 @@ class RampSVC(OnlineClassifier):
     tol : float, default=1e-2
         A promise: after every example each example held violates its optimality condition by at
         most so much, in units of the margin, and none is on the wrong side of the end of the ramp
-        by more. Where rounding forbids it, a ``ConvergenceWarning`` says so. The default leaves a
-        relative duality gap below 0.02 on the paper's nine tasks, where most multipliers are free
-        (DNA, USPS), and below 0.001 elsewhere; accuracy does not change below it.
+        by more. Where rounding forbids it, a ``ConvergenceWarning`` says so: calls of ``fit``,
+        ``partial_fit`` and ``unlearn`` look at 64 examples, in double, each time a quarter more
+        have been learned. The default leaves a relative duality gap below 0.02 on the paper's nine
+        tasks, where most multipliers are free (DNA, USPS), and below 0.001 elsewhere; accuracy
+        does not change below it.
     stopping : {"kkt", "paper"}, default="kkt"
         ``"kkt"`` keeps ``tol``. ``"paper"`` stops as printed, where the largest violation is at
         most ``tol`` *or* no step gains more than ``gain_tol``: the paper's pair is ``tol=1e-3,

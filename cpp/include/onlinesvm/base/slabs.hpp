@@ -31,39 +31,43 @@ namespace onlinesvm {
 // anew costs a fault. A fork may leave the lock closed for ever, so nobody waits for it.
 class Reserve {
   public:
-    // nullptr: there is none of that size. Then new memory is on its way, and of what lies idle so
-    // much goes that all together is no more than was in use at some time.
+    // nullptr: there is none of that size. Then as much goes back to the system as comes from it.
     void* take(std::size_t bytes) {
         const std::unique_lock lock(mutex_, std::try_to_lock);
         if (!lock) return nullptr;
-        in_use_ += bytes;
-        most_in_use_ = std::max(most_in_use_, in_use_);
         for (std::size_t i = count_; i-- > 0;)
             if (idle_[i].bytes == bytes) return remove(i);
-        shrink_to(most_in_use_ - in_use_);
+        shrink_to(held_ - std::min(held_, bytes));
         return nullptr;
     }
-    bool keep(void* p, std::size_t bytes) {  // false: it has to go back to the system
+    // Whether it is kept; else it has to go back to the system. What a growing model leaves is kept
+    // while there is little: nbytes would not tell of it. What a dead one leaves, the next may want.
+    bool keep_of_the_living(void* p, std::size_t bytes) {
         const std::unique_lock lock(mutex_, std::try_to_lock);
-        if (!lock) return false;
-        in_use_ -= std::min(in_use_, bytes);
-        if (bytes > kMost) return false;
+        return lock && held_ + bytes <= kLittle && add(p, bytes);
+    }
+    bool keep_of_the_dead(void* p, std::size_t bytes) {
+        const std::unique_lock lock(mutex_, std::try_to_lock);
+        if (!lock || bytes > kMost) return false;
         shrink_to(kMost - bytes);
-        if (count_ == idle_.size()) drop_oldest();
-        idle_[count_++] = {p, bytes};
-        held_ += bytes;
-        return true;
+        return add(p, bytes);
     }
 
     static constexpr std::size_t kLarge = std::size_t(1) << 16;  // small ones fit a heap well
 
   private:
-    static constexpr std::size_t kMost = std::size_t(64) << 20;
+    static constexpr std::size_t kLittle = std::size_t(8) << 20, kMost = std::size_t(64) << 20;
 
     struct Piece {
         void* p;
         std::size_t bytes;
     };
+    bool add(void* p, std::size_t bytes) {
+        if (count_ == idle_.size()) drop_oldest();
+        idle_[count_++] = {p, bytes};
+        held_ += bytes;
+        return true;
+    }
     void* remove(std::size_t i) {
         const Piece piece = idle_[i];
         std::copy(idle_.begin() + i + 1, idle_.begin() + count_--, idle_.begin() + i);
@@ -80,7 +84,7 @@ class Reserve {
 
     std::mutex mutex_;
     std::array<Piece, 256> idle_{};  // the longest idle first
-    std::size_t count_ = 0, held_ = 0, in_use_ = 0, most_in_use_ = 0;
+    std::size_t count_ = 0, held_ = 0;
 };
 
 // Memory that goes to the reserve or back to the system when it goes: a heap would keep what lies
@@ -92,15 +96,19 @@ class Pages {
         used_ = p_;
         if (!p_) p_ = take_lines(bytes_, Reserve::kLarge);
     }
-    ~Pages() {
-        ASAN_UNPOISON_MEMORY_REGION(p_, bytes_);
-        if (!large() || !reserve.keep(p_, bytes_)) give_lines(p_, bytes_, Reserve::kLarge);
-    }
+    ~Pages() { leave(&Reserve::keep_of_the_dead); }
     Pages(const Pages&) = delete;
     Pages& operator=(const Pages&) = delete;
 
     void* data() const { return p_; }
     bool in_memory() const { return used_; }  // all of it, since somebody had it before
+
+    void leave(bool (Reserve::*keep)(void*, std::size_t)) {
+        if (!p_) return;
+        ASAN_UNPOISON_MEMORY_REGION(p_, bytes_);
+        if (!large() || !(reserve.*keep)(p_, bytes_)) give_lines(p_, bytes_, Reserve::kLarge);
+        p_ = nullptr;
+    }
 
   private:
     bool large() const { return bytes_ >= Reserve::kLarge; }
@@ -268,6 +276,7 @@ class Slabs {
     void drop(Slab& slab) {
         Shelf& shelf = shelves_[slab.shelf];
         held_ -= slab.held;
+        slab.pages.leave(&Reserve::keep_of_the_living);
         std::erase(shelf.open, &slab);
         std::erase_if(shelf.slabs, [&](const auto& held) { return held.get() == &slab; });
     }
