@@ -411,3 +411,35 @@ def begun(cls: type, step: Callable[[Any, int], int], classes: Any) -> Any:
     model = cls(classes=classes)
     step(model, 0)
     return model
+
+
+@pytest.mark.parametrize("cls", [RampSVC, KernelPerceptron, PassiveAggressiveClassifier])
+def test_a_copy_made_while_a_dict_brings_a_new_name_fits_together(cls: Any) -> None:
+    """The other thread starts when the core knows the name and the face does not yet."""
+    model = cls(
+        classes=[0, 1], **({"gamma": 1.0} if cls is not PassiveAggressiveClassifier else {})
+    )
+    model.learn_one({"a": 1.0}, 0).learn_one({"a": -1.0}, 1)
+    copies: list[bytes] = []
+
+    class Told:
+        def __init__(self, core: Any) -> None:
+            self.core = core
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self.core, name)
+
+        def learn_next_dict(self, *args: Any) -> bool:
+            learned = self.core.learn_next_dict(*args)
+            other.start()
+            return bool(learned)
+
+    other = threading.Thread(target=lambda: copies.append(pickle.dumps(model)))
+    core = model._core
+    model.__dict__["_core"] = Told(core)
+    model.learn_one({"a": 0.5, "b": 2.0}, 1)
+    model.__dict__["_core"] = core
+    other.join()
+    copied = pickle.loads(copies[0])
+    assert copied.n_features_in_ == 2
+    assert copied.predict_one({"b": 2.0}) == model.predict_one({"b": 2.0})

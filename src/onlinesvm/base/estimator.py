@@ -275,10 +275,9 @@ class OnlineEstimator(TakesTurns, Persistent, Reader, BaseEstimator):
                 row = None
             return row is not None and self._learn_at_once(row, target)
         columns = self._vocabulary.columns
-        learned = self._core.learn_next_dict(x, columns, target, 1.0, self._register)
-        if len(columns) != self.n_features_in_:
-            with self._register:
-                self.__dict__["n_features_in_"] = len(columns)
+        with self._register:  # a copy made between the two would not fit together
+            learned = self._core.learn_next_dict(x, columns, target, 1.0, self._register)
+            self.__dict__["n_features_in_"] = len(columns)
         return learned  # type: ignore[no-any-return]
 
     def _learn_part(self, batch: Batch, start: int, stop: int, progress: Progress) -> None:

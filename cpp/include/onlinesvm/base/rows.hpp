@@ -67,6 +67,9 @@ class Rows {
         : store_(kernel), coming_(kernel), budget_(cache_bytes) {
         spare_.reserve(kSpare);  // giving a row back must not need memory
     }
+    ~Rows() { slabs_.prepare_to_die(); }
+    Rows(const Rows&) = delete;
+    Rows& operator=(const Rows&) = delete;
 
     std::size_t size() const { return ids_.size(); }
     std::size_t resting() const { return resting_; }

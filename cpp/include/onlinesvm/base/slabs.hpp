@@ -155,6 +155,9 @@ class Slabs {
     Slabs(const Slabs&) = delete;
     Slabs& operator=(const Slabs&) = delete;
 
+    // All blocks are about to come back, for good.
+    void prepare_to_die() { dying_ = true; }
+
     std::size_t nbytes() const { return held_; }
     std::size_t taken() const { return taken_; }  // of it, in blocks that somebody has
 
@@ -276,7 +279,7 @@ class Slabs {
     void drop(Slab& slab) {
         Shelf& shelf = shelves_[slab.shelf];
         held_ -= slab.held;
-        slab.pages.leave(&Reserve::keep_of_the_living);
+        slab.pages.leave(dying_ ? &Reserve::keep_of_the_dead : &Reserve::keep_of_the_living);
         std::erase(shelf.open, &slab);
         std::erase_if(shelf.slabs, [&](const auto& held) { return held.get() == &slab; });
     }
@@ -284,6 +287,7 @@ class Slabs {
     std::vector<Shelf> shelves_;  // shortest blocks first
     Slab* idle_ = nullptr;
     std::size_t held_ = 0, taken_ = 0;  // bytes
+    bool dying_ = false;
 };
 
 }  // namespace onlinesvm
