@@ -89,7 +89,7 @@ demo: build
 	$(bin)/onlinesvm demo $(ARGS)
 
 test: test-python test-cpp $(if $(FAST),,test-module-address test-module-thread)
-	@echo "make test: all Python and C++ tests passed, the module under sanitizers included"
+	@echo "make test: all of $^ passed"
 
 test-python: build
 	$(python) -m pytest -q -n $(JOBS) $(if $(FAST),-m "not slow") $(ARGS)

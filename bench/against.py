@@ -1,6 +1,6 @@
 """This checkout against another, built beside it: the same work in both, turn and turn about.
 
-    git worktree add ../before v0.1.0 && make -C ../before build
+    git worktree add ../before b81c776 && make -C ../before build
     python -m bench.against ../before
 
 Two processes take turns, ``--rounds`` times, and the least processor time of each counts; a ratio

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -584,3 +585,15 @@ def test_overflow_is_refused_and_a_vanishing_weight_passed_over():
         model.learn_one(np.array([1e200, 1.0]), 1.0)
     model.learn_one(np.array([1.0, 1.0]), 1.0, 1e-320)
     np.testing.assert_array_equal(model.decision_function(np.eye(2)), before)
+
+
+def test_unlike_weights_warn():
+    """In a ball more weight counts less; nobody should find that out by the predictions."""
+    X, y = np.eye(4), np.array([0, 1, 0, 1])
+    with pytest.warns(UserWarning, match="more weight count less"):
+        StreamSVC(class_weight={0: 2.0}).fit(X, y)
+    with pytest.warns(UserWarning, match="more weight count less"):
+        StreamSVC(classes=[0, 1]).partial_fit(X, y, sample_weight=[1, 2, 3, 4])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        StreamSVC().fit(X, y, sample_weight=[2, 2, 0, 2])
