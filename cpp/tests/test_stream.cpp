@@ -54,7 +54,7 @@ void passes_end_at_the_exact_ball() {
         pass();
         model.settle();
 
-        std::vector<double> G(25), r(5);
+        std::vector<double> G(25), r(5), lift2(5);
         for (int i = 0; i < 5; ++i)
             for (int j = 0; j < 5; ++j) {
                 const double dot = points[i] * points[j], d = points[i] - points[j];
@@ -62,7 +62,7 @@ void passes_end_at_the_exact_ball() {
                     shape == Shape::linear ? dot : std::exp(-params.kernel.gamma * d * d);
                 G[i * 5 + j] = (labels[i] == labels[j] ? k : -k) + (i == j ? 0.2 : 0.0);
             }
-        const auto [R, l] = enclosing_ball(G, r);
+        const auto [R, l] = enclosing_ball(G, r, lift2);
         CHECK(close(model.radius()[0], R, 1e-6));
         CHECK(model.radius_bound()[0] < 1.001);
         const double far[] = {-30.0};
@@ -72,8 +72,8 @@ void passes_end_at_the_exact_ball() {
 }
 
 void exact_ball_by_hand() {
-    const double G[] = {0, 0, 0, 0, 9, 0, 0, 0, 9}, r[] = {1, 0, 0};
-    const auto [R, l] = enclosing_ball(G, r);
+    const double G[] = {0, 0, 0, 0, 9, 0, 0, 0, 9}, r[] = {1, 0, 0}, lift2[] = {0, 0, 0};
+    const auto [R, l] = enclosing_ball(G, r, lift2);
     CHECK(close(R, 2.28151, 5e-6) && close(l[0], .39589, 5e-6) && close(l[1], .302055, 5e-6));
 }
 
@@ -84,15 +84,16 @@ void exact_ball_encloses() {
     const auto draw = [&] { return double(random() % 2001) / 1000 - 1; };
     for (int trial = 0; trial < 200; ++trial) {
         const std::size_t n = 1 + random() % 12, d = 1 + random() % 4;
-        std::vector<double> c(n * d), G(n * n), r(n);
+        std::vector<double> c(n * d), G(n * n), r(n), lift2(n);
         for (double& v : c) v = draw();
         for (double& v : r) v = random() % 2 ? 0.0 : std::abs(draw());
+        for (double& v : lift2) v = random() % 2 ? 0.0 : std::abs(draw());
         for (std::size_t i = 0; i < n; ++i) {
             for (std::size_t j = 0; j < n; ++j)
                 for (std::size_t f = 0; f < d; ++f) G[i * n + j] += c[i * d + f] * c[j * d + f];
             G[i * n + i] += 0.01;
         }
-        const auto [R, l] = enclosing_ball(G, r);
+        const auto [R, l] = enclosing_ball(G, r, lift2);
         double total = 0.0, centre2 = 0.0;
         std::vector<double> inner(n);
         for (std::size_t i = 0; i < n; ++i) {
@@ -102,8 +103,8 @@ void exact_ball_encloses() {
         }
         CHECK(close(total, 1.0, 1e-12));
         for (std::size_t i = 0; i < n; ++i) {
-            const double reach =
-                std::sqrt(std::max(0.0, centre2 - 2 * inner[i] + G[i * n + i])) + r[i];
+            const double d2 = std::max(0.0, centre2 - 2 * inner[i] + G[i * n + i]);
+            const double reach = std::hypot(std::sqrt(d2) + r[i], std::sqrt(lift2[i]));
             CHECK(l[i] >= 0.0);
             CHECK(reach <= R + 1e-9);
             CHECK(l[i] < 1e-6 || reach >= R - 1e-9);

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -73,7 +72,7 @@ def model_of_ball(w: list[float], R: float, xi2: float) -> StreamSVC:
     """A linear model that holds the given ball."""
     model = plain().partial_fit([w], [1.0])
     state = model._core.state()
-    state["R"][:], state["xi2"][:] = R, xi2
+    state["rho"][:], state["xi2"][:] = R, xi2
     model._core.load(state)
     return model
 
@@ -117,6 +116,8 @@ def test_exact_ball_against_a_general_solver(seed):
 def test_equals_the_twin_after_every_example(shape, kernel, normalize):
     stream = blobs(1, 60, 3)
     weights = np.random.default_rng(2).choice([0.0, 0.5, 1.0, 3.0], size=60)
+    if "balls" in shape:
+        weights = np.where(weights > 0, 0.5, 0.0)
     model = plain(C=2.5, normalize=normalize, bias="kernel", **shape, **kernel)
     twin = twin_of(model)
     for x, y, weight in zip(stream.X, stream.y, weights, strict=True):
@@ -124,8 +125,8 @@ def test_equals_the_twin_after_every_example(shape, kernel, normalize):
         twin.learn(x, y, weight)
         expected = [twin.score(row) for row in stream.X[:4]]
         np.testing.assert_allclose(model.decision_function(stream.X[:4]), expected, atol=1e-9)
-    for fast, slow in zip(fact(model, "R"), twin.balls, strict=True):
-        assert fast == pytest.approx(slow.R, abs=1e-9)
+    for fast, slow in zip(fact(model, "rho"), twin.balls, strict=True):
+        assert fast == pytest.approx(slow.rho, abs=1e-9)
     assert model.radius_bound_[0] == pytest.approx(twin.radius_bound(), rel=1e-4)
     model.flush()
     twin.flush()
@@ -185,7 +186,7 @@ def test_several_balls_hold_everything(balls):
     whole = twin._whole(twin.balls)
     to_rim = [twin._distance(whole, twin._unit(n)) for n in range(len(twin.y))]
     assert max(to_rim) <= model.radius_[0] * (1 + 1e-9)
-    assert len(fact(model, "R")) <= balls
+    assert len(fact(model, "rho")) <= balls
     assert smallest_radius(twin) >= model.radius_[0] / model.radius_bound_[0]
 
 
@@ -587,13 +588,98 @@ def test_overflow_is_refused_and_a_vanishing_weight_passed_over():
     np.testing.assert_array_equal(model.decision_function(np.eye(2)), before)
 
 
-def test_unlike_weights_warn():
-    """In a ball more weight counts less; nobody should find that out by the predictions."""
-    X, y = np.eye(4), np.array([0, 1, 0, 1])
-    with pytest.warns(UserWarning, match="more weight count less"):
-        StreamSVC(class_weight={0: 2.0}).fit(X, y)
-    with pytest.warns(UserWarning, match="more weight count less"):
-        StreamSVC(classes=[0, 1]).partial_fit(X, y, sample_weight=[1, 2, 3, 4])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        StreamSVC().fit(X, y, sample_weight=[2, 2, 0, 2])
+# ---- weights -------------------------------------------------------------------------------------
+
+
+@kernels
+def test_weighted_fit_is_the_weighted_svm(kernel):
+    """The twin's dual over points of unlike slack, solved one coordinate after the other."""
+    stream, C = blobs(24, 40, 3, noise=0.2), 2.0
+    v = np.random.default_rng(25).choice([0.1, 1.0, 30.0], size=40)
+    model = plain(C=C, normalize=True, tol=1e-7, max_iter=5000, **kernel)
+    f = model.fit(stream.X, stream.y, sample_weight=v).decision_function(stream.X)
+    K = twin_of(model).kernel(stream.X, stream.X)
+    step = stream.y / np.sqrt(np.diag(K))
+    Q = np.outer(step, step) * K + np.diag(1 / (C * v))
+    a = np.zeros(40)
+    for i in np.tile(np.arange(40), 4000):
+        a[i] = max(0.0, a[i] + (1 - Q[i] @ a) / Q[i, i])
+    expected = K @ (a * step) / a.sum()
+    np.testing.assert_allclose(f, expected, atol=1e-4 * np.abs(expected).max())
+    # the optimum of the dual is 1 / sum a, and every point is lifted to the longest slack
+    square = 1 + 1 / (C * v.min())
+    assert model.radius_[0] == pytest.approx(np.sqrt(square - 1 / a.sum()), rel=1e-6)
+
+
+@kernels
+def test_weighted_passes_equal_the_twin(kernel):
+    stream = blobs(26, 40, 3)
+    v = np.random.default_rng(27).choice([0.2, 1.0, 7.0], size=40)
+    model = plain(C=2.5, max_iter=1000, **kernel).fit(stream.X, stream.y, sample_weight=v)
+    twin = twin_of(model)
+    twin.fit(stream.X, stream.y, np.tile(np.arange(40), model.n_iter_), v)
+    expected = [twin.score(x) for x in stream.X]
+    # the fast class lifts the others when the lightest comes, the twin beforehand
+    np.testing.assert_allclose(model.decision_function(stream.X), expected, atol=5e-3)
+    assert model.radius_[0] == pytest.approx(twin.balls[0].R, rel=1e-3)
+
+
+@pytest.mark.parametrize("shape", SHAPES[:4], ids=str)
+@given(streams(), st.lists(st.sampled_from([0.05, 1.0, 20.0]), min_size=60, max_size=60))
+def test_weighted_balls_hold_everything_within_their_bound(shape, stream, weights):
+    """With every coordinate written out, the lift included."""
+    n, C = min(len(stream.y), 60), 3.0
+    X, y, v = stream.X[:n], stream.y[:n], np.array(weights[:n])
+    cut = n // 2
+    parts = [slice(0, cut), slice(cut, n)] if 0 < cut < n else [slice(0, n)]
+    models = [
+        plain(C=C, kernel="rbf", gamma=0.5, **shape).partial_fit(X[p], y[p], sample_weight=v[p])
+        for p in parts
+    ]
+    model = models[0].flush()
+    for other in models[1:]:
+        model.merge(other)
+    slack = 1 / (C * v)
+    Q = np.outer(y, y) * Kernel("rbf", gamma=0.5)(X, X) + np.diag(slack)
+    lift2 = slack.max() - slack
+    a = np.zeros(n)
+    a[model.support_] = model.dual_coef_[0] * y[model.support_]
+    rim = np.sqrt(a @ Q @ a - 2 * Q @ a + np.diag(Q) + lift2).max()
+    R = model.radius_[0]
+    assert rim <= R * (1 + 1e-7) + 1e-9
+    smallest = enclosing_ball(Q, np.zeros(n), lift2)[0]
+    assert R / model.radius_bound_[0] <= smallest * (1 + 1e-7)
+    assert smallest <= R * (1 + 1e-7)
+
+
+def test_several_balls_refuse_unlike_weights():
+    stream = blobs(28, 30, 3)
+    model = StreamSVC(balls=2, classes=LABELS).partial_fit(stream.X, stream.y)
+    before = model.decision_function(stream.X)
+    with pytest.raises(ValueError, match="balls=1"):
+        model.partial_fit(stream.X, stream.y, sample_weight=np.r_[np.ones(29), 2.0])
+    with pytest.raises(ValueError, match="balls=1"):
+        StreamSVC(balls=2, class_weight="balanced").fit(stream.X, stream.X[:, 0] > 1)
+    np.testing.assert_array_equal(model.decision_function(stream.X), before)
+    assert model.n_seen_ == 30
+
+
+@pytest.mark.parametrize("learn", ["fit", "partial_fit"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_heavier_class_is_predicted_more(learn, classes):
+    """Over several streams, for one pass is at the mercy of its last points."""
+    shares = np.zeros(5)
+    for seed in range(10):
+        stream = blobs(seed, 600, 4, noise=0.1)
+        y = (stream.y > 0).astype(int) if classes == 2 else stream.X[:, :3].argmax(axis=1)
+        for i, v in enumerate([0.01, 0.2, 1.0, 5.0, 100.0]):
+            model = StreamSVC(class_weight={1: v}, classes=range(classes))
+            predicted = getattr(model, learn)(stream.X, y).predict(stream.X)
+            shares[i] += (predicted == 1).mean() / 10
+    slack = 0.0 if learn == "fit" else 0.02
+    assert (np.diff(shares) >= -slack).all(), shares
+    assert shares[0] < shares[2] - 0.1
+    assert shares[2] + 0.1 < shares[4]
+    if learn == "fit" and classes == 2:
+        assert shares[0] < 0.02
+        assert shares[4] > 0.98

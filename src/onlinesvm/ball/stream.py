@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, Self
@@ -42,15 +41,15 @@ class StreamSVC(PassByPass, WeightsOrExamples, OnlineClassifier):
     Parameters
     ----------
     C : float, default=1.0
-        Weight of an error against a wide margin, > 0. Sample weights multiply it, but see
-        ``class_weight``.
+        Weight of an error against a wide margin, > 0. Sample weights multiply it.
     lookahead : int, default=None
         L of algorithm 2: so many examples outside the ball are collected before it is replaced by
         the exact ball around all of them; None is 50, or 1 with several balls. 1 is algorithm 1.
         Until then the collected examples have no say in predictions; :meth:`flush` lets them in.
     balls : int, default=1
         Keep up to so many balls, uniting the closest two when another is needed; the exact ball
-        around them predicts. 3/2 does not hold for more than one; ``radius_bound_`` does.
+        around them predicts. 3/2 does not hold for more than one; ``radius_bound_`` does. All
+        examples must have one weight then: a ball of many light ones would outdo the heavy.
         ``lookahead`` or ``balls`` must be 1.
     normalize : bool, default=True
         Bring all examples to length one in feature space while learning. Only points of equal
@@ -82,10 +81,9 @@ class StreamSVC(PassByPass, WeightsOrExamples, OnlineClassifier):
     shuffle : bool, default=True
         Whether each pass of :meth:`fit` takes the rows in a new random order.
     class_weight : dict or "balanced", default=None
-        Multiplies ``C`` by class, and does not do what the name says: an example of little weight
-        is a point with much slack, far from the others, and it is the far points that make the
-        ball. So a class of more weight is predicted *less* often, and a call with unlike weights
-        warns; :class:`CoreVectorSVC` weighs rightly. ``"balanced"`` works with ``fit`` only.
+        Multiplies ``C`` by class. ``"balanced"`` works with ``fit`` only. One pass learns the more
+        slowly the lighter the lightest example is, as it does with a small ``C``: better weigh one
+        class by 10 than the other by 0.1. :meth:`fit` does not mind.
     classes : "open" or array of labels, default=None
         ``"open"`` lets classes appear at any time; an array names them beforehand, so that
         ``partial_fit`` and ``learn_one`` need no more. More than two are learned one against the
@@ -193,17 +191,6 @@ class StreamSVC(PassByPass, WeightsOrExamples, OnlineClassifier):
             "normalize": bool(self.normalize),
             "kernel": self._kernel_params(self.bias, n_features),
         }
-
-    def _weighted(self, batch: Batch) -> Batch:
-        batch = super()._weighted(batch)
-        if batch.weights is not None and len(np.unique(batch.weights[batch.weights > 0])) > 1:
-            warnings.warn(
-                "StreamSVC: examples of more weight count less in a ball, not more; leave the "
-                "weights out, or take CoreVectorSVC or PegasosSVC",
-                UserWarning,
-                stacklevel=6,
-            )
-        return batch
 
     def _begin(self, batch: Batch) -> None:
         number("tol", self.tol, above=0)

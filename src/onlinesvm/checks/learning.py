@@ -10,6 +10,7 @@ from sklearn.base import clone, is_regressor
 from sklearn.exceptions import ConvergenceWarning
 
 from .streams import (
+    TREES,
     all_classes,
     anyone,
     assert_same_bits,
@@ -28,6 +29,8 @@ from .streams import (
     stream_for,
     streaming,
     streaming_classifier,
+    weighing_classifier,
+    weighing_stream,
     with_gamma,
 )
 
@@ -172,7 +175,7 @@ def check_weight_one_is_no_weight(estimator: Any) -> None:
     assert_same_bits(plain, ones, "weights of 1")
 
 
-@promise(streaming)
+@promise(weighing_stream)
 def check_weighted_learn_one_is_partial_fit(estimator: Any) -> None:
     stream, model = stream_for(estimator), knowing_classes(comparable(estimator))
     w = np.random.default_rng(0).integers(0, 4, len(stream.X)) / 2
@@ -182,7 +185,7 @@ def check_weighted_learn_one_is_partial_fit(estimator: Any) -> None:
     assert_same_model(model, batch, stream.X, "weighted learn_one against weighted partial_fit")
 
 
-@promise(classifying)
+@promise(weighing_classifier)
 def check_class_weight_is_sample_weight(estimator: Any) -> None:
     stream = stream_for(estimator)
     factors = {"ash": 0.01, "cedar": 100.0}
@@ -304,3 +307,24 @@ def check_unlearning_leaves_an_optimum(estimator: Any) -> None:
     refuses(lambda: model.unlearn(10**6), ValueError, "an id never handed out")
     model.unlearn(np.arange(len(stream.X)))
     assert not scores(model, stream.X).any(), "something is left after unlearning everything"
+
+
+@promise(weighing_classifier)
+def check_a_heavier_class_is_predicted_more(estimator: Any) -> None:
+    """By fit, over a few streams of two classes that overlap."""
+    shares = []
+    for weight in (0.1, 1.0, 10.0):
+        model = clone(estimator).set_params(class_weight={TREES[1]: weight})
+        named = 0.0
+        for seed in range(3):
+            stream = stream_for(estimator, 120, seed=seed, classes=2)
+            noisy = np.random.default_rng(seed).permutation(120)[:24]
+            y = stream.y.copy()
+            y[noisy] = np.where(y[noisy] == TREES[0], TREES[1], TREES[0])
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                named += np.mean(clone(model).fit(stream.X, y).predict(stream.X) == TREES[1]) / 3
+        shares.append(named)
+    message = f"the class of weight 0.1, 1 and 10 is predicted for {shares} of the rows"
+    assert shares[0] <= shares[1] <= shares[2], message
+    assert shares[0] < shares[2] - 0.05, message

@@ -192,6 +192,19 @@ def streaming_classifier(estimator: Any) -> bool:
     return streaming(estimator) and classifying(estimator)
 
 
+def weighing(estimator: Any) -> bool:
+    """All but a model of several balls, which refuses unlike weights."""
+    return getattr(estimator, "balls", 1) == 1
+
+
+def weighing_stream(estimator: Any) -> bool:
+    return weighing(estimator) and streaming(estimator)
+
+
+def weighing_classifier(estimator: Any) -> bool:
+    return weighing(estimator) and classifying(estimator)
+
+
 def sparse(estimator: Any) -> bool:
     return bool(estimator.__sklearn_tags__().input_tags.sparse)
 

@@ -4,11 +4,14 @@ Example n is the point Z_n = [y_n phi(x_n); e_n / sqrt(C)]. The centre of the sm
 all points is the weight vector of an SVM with squared slack. One pass keeps balls that hold every
 point seen. Here a centre is spelled out as shares l of the points, and every distance comes from
 the inner products Q of the points, slack coordinates included; the fast class keeps the sums only.
+
+Weights give points unlike slacks, hence unlike lengths, and a ball around those is no SVM. So each
+point stands above the space of the centres by what it lacks of the longest slack: its lift.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,11 +22,26 @@ from onlinesvm.reference.kernels import Array, Kernel
 
 @dataclass(frozen=True)
 class Ball:
-    """A centre, as shares of the points seen so far, a radius, and what no ball falls below."""
+    """A centre, as shares of the points seen so far, and how far around it the points may be."""
 
     l: Array  # noqa: E741
-    R: float = 0.0
+    rho: float = 0.0  # along the space of the centres no point is farther
+    lift2: float = 0.0  # squared, and no point is less high above it
     lower2: float = 0.0  # of the squared radius of any ball around the points
+
+    @property
+    def R(self) -> float:
+        """The radius."""
+        return self.reach(0.0)
+
+    def reach(self, d: float) -> float:
+        """The radius that holds it, of a ball whose centre is at distance d."""
+        return float(np.hypot(d + self.rho, np.sqrt(self.lift2)))
+
+    @classmethod
+    def under(cls, lift2: float, l: Array, R: float, lower2: float) -> Ball:  # noqa: E741
+        """The ball of radius R whose points have such a lift at least."""
+        return cls(l, float(np.sqrt(max(0.0, R**2 - lift2))), lift2, lower2)
 
 
 class StreamSVM:
@@ -77,6 +95,7 @@ class StreamSVM:
         self.X = np.empty((0, 0))
         self.y = np.empty(0)
         self.length = np.empty(0)
+        self.slack = np.empty(0)
         self.Q = np.empty((0, 0))
         self.balls: list[Ball] = []
         self.waiting: list[int] = []
@@ -86,7 +105,7 @@ class StreamSVM:
         if weight == 0.0:
             return
         z = self._point(np.asarray(x, dtype=np.float64), y, 1.0 / (self.C * weight))
-        if any(self._distance(ball, z) < ball.R for ball in self.balls):
+        if any(self._reach(ball, z) < ball.R for ball in self.balls):
             return
         if self.lookahead > 1 and self.balls:
             self.waiting.append(len(self.y) - 1)
@@ -108,26 +127,30 @@ class StreamSVM:
             self.balls = [self._whole([*self.balls, *points])]
             self.waiting = []
 
-    def fit(self, X: ArrayLike, y: ArrayLike, order: ArrayLike) -> None:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, order: ArrayLike, weights: ArrayLike | None = None
+    ) -> None:
         """Passes over the rows: each takes them in the given order, one step of the dual apiece.
 
-        D(l) = sum l_n |Z_n|^2 - |c|^2 along c + tau (Z - c) rises by (d^2 - D) tau - d^2 tau^2,
-        d the distance of Z: points farther out than sqrt(D) pull the centre, others let go of it.
+        D(l) = sum l_n |Z_n|^2 - |c|^2 along c + tau (Z - c) rises by (d^2 - D) tau - h^2 tau^2,
+        d the distance of Z and h without its lift: points farther out than sqrt(D) pull the
+        centre, at most half the way, and others let go of it.
         """
-        for x, label in zip(np.asarray(X), np.asarray(y), strict=True):
-            self._point(x, label, 1.0 / self.C)
+        weights = np.ones(len(np.asarray(y))) if weights is None else np.asarray(weights)
+        for x, label, weight in zip(np.asarray(X), np.asarray(y), weights, strict=True):
+            self._point(x, label, 1.0 / (self.C * weight))
         first, *rest = np.asarray(order)
         l = self._unit(first).l  # noqa: E741
         for n in rest:
             z = self._unit(n)
-            d2 = self._distance(Ball(l), z) ** 2
-            if d2 == 0.0 or l[n] == 1.0:
+            d2, h2 = self._reach(Ball(l), z) ** 2, self._distance(Ball(l), z) ** 2
+            if h2 == 0.0 or l[n] == 1.0:
                 continue
-            tau = max(-l[n] / (1 - l[n]), (1 - self._dual(l) / d2) / 2)
+            tau = max(-l[n] / (1 - l[n]), min(0.5, (d2 - self._dual(l)) / (2 * h2)))
             if tau > 0 or l[n] > 0:
                 l = (1 - tau) * l + tau * z.l  # noqa: E741
-        R = max(self._distance(Ball(l), self._unit(n)) for n in range(len(self.y)))
-        self.balls = [Ball(l, R, self._dual(l))]
+        R = max(self._reach(Ball(l), self._unit(n)) for n in range(len(self.y)))
+        self.balls = [Ball(l, R, 0.0, self._dual(l))]
 
     def score(self, x: ArrayLike) -> float:
         """f(x), by the ball around all balls, without the waiting points."""
@@ -149,7 +172,10 @@ class StreamSVM:
     # --- geometry -----------------------------------------------------------------------------
 
     def _point(self, x: Array, y: float, slack: float) -> Ball:
-        """Take in the point [y phi(x); e_n sqrt(slack)] and return it as a ball of radius 0."""
+        """Take in the point [y phi(x); e_n sqrt(slack)] and return it as a ball of radius 0.
+
+        With a longer slack than any before, all points are lifted by as much as that is longer.
+        """
         self.X = np.vstack([self.X.reshape(-1, len(x)), x])
         self.y = np.append(self.y, y)
         k = self.kernel(self.X, x)[:, 0]
@@ -157,31 +183,43 @@ class StreamSVM:
         column = self.y * y * k / (self.length * self.length[-1])
         column[-1] += slack
         self.Q = np.block([[self.Q, column[:-1, None]], [column]])
-        self.balls = [replace(ball, l=np.append(ball.l, 0.0)) for ball in self.balls]
+        rise = max(0.0, slack - self.slack.max(initial=0.0)) if len(self.slack) else 0.0
+        self.slack = np.append(self.slack, slack)
+        self.balls = [
+            Ball(np.append(ball.l, 0.0), ball.rho, ball.lift2 + rise, ball.lower2 + rise)
+            for ball in self.balls
+        ]
         return self._unit(len(self.y) - 1)
 
     def _unit(self, n: int) -> Ball:
-        return Ball(np.eye(len(self.y))[n])
+        return Ball(np.eye(len(self.y))[n], lift2=self._lift2[n])
+
+    @property
+    def _lift2(self) -> Array:
+        return np.asarray(self.slack.max() - self.slack)
 
     def _distance(self, a: Ball, b: Ball) -> float:
         step = a.l - b.l
         return float(np.sqrt(np.maximum(0.0, step @ self.Q @ step)))
 
+    def _reach(self, a: Ball, b: Ball) -> float:
+        """The radius around the centre of a that holds b."""
+        return b.reach(self._distance(a, b))
+
     def _union(self, i: int, j: int) -> Ball:
-        """The smallest ball around two."""
+        """The smallest ball around two: equally far from both, unless one holds the other."""
         a, b = self.balls[i], self.balls[j]
         d = self._distance(a, b)
-        if d + b.R <= a.R:
-            return a
-        if d + a.R <= b.R:
-            return b
-        R = (d + a.R + b.R) / 2
-        tau = (R - a.R) / d
-        return Ball((1 - tau) * a.l + tau * b.l, R, self._lower2(a, b))
+        wide = d + a.rho + b.rho
+        step = (d + b.rho - a.rho + (b.lift2 - a.lift2) / wide) / 2 if wide else b.lift2 - a.lift2
+        tau = step / d if 0 < step < d else float(step > 0)
+        R = max(a.reach(tau * d), b.reach((1 - tau) * d))
+        lift2 = min(a.lift2, b.lift2)
+        return Ball.under(lift2, (1 - tau) * a.l + tau * b.l, R, self._lower2(a, b))
 
     def _dual(self, l: Array) -> float:  # noqa: E741
-        """sum l_n |Z_n|^2 - |sum l_n Z_n|^2, at most R*^2 for any shares l."""
-        return float(l @ np.diag(self.Q) - l @ self.Q @ l)
+        """sum l_n |Z_n|^2 - |sum l_n Z_n|^2, at most R*^2 for any shares l; lifts are length."""
+        return float(l @ (np.diag(self.Q) + self._lift2) - l @ self.Q @ l)
 
     def _lower2(self, a: Ball, b: Ball) -> float:
         """The best bound that two balls give: theirs, or the best dual value between them."""
@@ -192,34 +230,48 @@ class StreamSVM:
     def _whole(self, balls: list[Ball]) -> Ball:
         """The smallest ball around several."""
         centres = np.array([ball.l for ball in balls])
-        R, shares = enclosing_ball(centres @ self.Q @ centres.T, [ball.R for ball in balls])
+        R, shares = enclosing_ball(
+            centres @ self.Q @ centres.T,
+            [ball.rho for ball in balls],
+            [ball.lift2 for ball in balls],
+        )
         known = max(ball.lower2 for ball in balls)
-        return Ball(shares @ centres, R, max(known, self._dual(shares @ centres)))
+        lift2, bound = min(ball.lift2 for ball in balls), self._dual(shares @ centres)
+        return Ball.under(lift2, shares @ centres, R, max(known, bound))
 
 
-def enclosing_ball(G: ArrayLike, r: ArrayLike) -> tuple[float, Array]:
+def enclosing_ball(
+    G: ArrayLike, rho: ArrayLike, lift2: ArrayLike | None = None
+) -> tuple[float, Array]:
     """Radius and centre, as shares of the given ones, of the smallest ball around balls.
 
-    ``G`` holds the inner products of the centres, ``r`` the radii. |c - c_i| + r_i <= R squared is
-    |c - c_i|^2 + 2 R r_i - r_i^2 <= R^2; for fixed R the best c is a QP over the simplex, and R is
-    right when its value v(R) is R^2.
+    ``G`` holds the inner products of the centres, ``rho`` the radii and ``lift2`` the squared
+    heights above the space of the centres. R^2 is at least (|c - c_i| + rho_i)^2 + lift_i^2, that
+    is |c - c_i|^2 + lift_i^2 + 2 s_i rho_i - rho_i^2 with s_i^2 = R^2 - lift_i^2; for fixed R the
+    best c is a QP over the simplex, and R is right when its value v(R) is R^2.
     """
-    G, r = np.asarray(G, dtype=np.float64), np.asarray(r, dtype=np.float64)
+    G, rho = np.asarray(G, dtype=np.float64), np.asarray(rho, dtype=np.float64)
+    lift2 = np.zeros(len(rho)) if lift2 is None else np.asarray(lift2)
     norms = np.diag(G)
     D = np.sqrt(np.maximum(norms[:, None] + norms - 2 * G, 0.0))
-    reach = (D + r).max(axis=1)  # from each centre around everything
+    reach = np.hypot(D + rho, np.sqrt(lift2)).max(axis=1)  # from each centre around everything
+    own = np.hypot(rho, np.sqrt(lift2))
     best = int(reach.argmin())
-    if reach[best] <= r[best]:
-        return float(r[best]), np.eye(len(r))[best]
+    if reach[best] <= own[best]:
+        return float(own[best]), np.eye(len(rho))[best]
+
+    def heights(R: float) -> Array:
+        s = np.sqrt(np.maximum(R**2 - lift2, 0.0))
+        return np.asarray(norms + lift2 + 2 * s * rho - rho**2)
 
     def best_shares(R: float) -> Array:
-        return simplex_qp(G, norms + 2 * R * r - r**2)
+        return simplex_qp(G, heights(R))
 
     def excess(R: float) -> float:
         l = best_shares(R)  # noqa: E741
-        return float(l @ (norms + 2 * R * r - r**2) - l @ G @ l - R**2)
+        return float(l @ heights(R) - l @ G @ l - R**2)
 
-    low, high = (D + r + r[:, None]).max() / 2, reach[best]
+    low, high = max((D + rho + rho[:, None]).max() / 2, own.max()), reach[best]
     R = float(low)
     if excess(low) > 0 > excess(high):
         R = float(brentq(excess, low, high, xtol=1e-15, rtol=1e-15))

@@ -3,6 +3,10 @@
 // A centre has a feature part, kept elsewhere, and a slack part, of which only the squared length
 // matters: balls are built from disjoint examples, so their slack parts are orthogonal.
 //
+// A ball is an SVM only if its points are equally long, and weights give them unlike slacks. So a
+// point stands above the space of the centres by what it lacks of the longest slack, its lift
+// (Tsang et al. 2007, the centre-constrained ball).
+//
 // A centre c = sum l_n Z_n is a convex combination of the points, so by the dual of the smallest
 // ball, R*^2 = max_l sum l_n |Z_n|^2 - |sum l_n Z_n|^2, every l is a lower bound on R*. The best one
 // met so far is kept with the ball: it says how far R can be from R*, whatever was united.
@@ -22,11 +26,23 @@
 namespace onlinesvm {
 
 struct Ball {
-    double R = 0.0;
+    double rho = 0.0;     // along the space of the centres no point is farther from the centre
+    double lift2 = 0.0;   // squared, and no point is less high above it
     double xi2 = 0.0;     // squared length of the slack part of the centre
     std::int64_t M = 0;   // examples that shaped it
     double square = 0.0;  // sum l_n |Z_n|^2 of the centre's points
     double lower2 = 0.0;  // no ball around the points is smaller than its root
+
+    double R() const { return reach(0.0); }
+    // The radius that holds it, of a ball whose centre is at distance d.
+    double reach(double d) const {
+        return lift2 > 0.0 ? std::sqrt((d + rho) * (d + rho) + lift2) : d + rho;
+    }
+    void lift(double rise) {  // a longer slack came
+        lift2 += rise;
+        square += rise;
+        lower2 += rise;
+    }
 };
 
 // The smallest ball around two, its centre (1 - tau) c_1 + tau c_2.
@@ -34,11 +50,20 @@ struct Union {
     double R, tau;
 };
 
+// (tau d + rho_1)^2 + lift_1^2 = ((1 - tau) d + rho_2)^2 + lift_2^2, unless one ball holds the other.
 inline Union unite(const Ball& one, const Ball& two, double d) {
-    if (d + two.R <= one.R) return {one.R, 0.0};
-    if (d + one.R <= two.R) return {two.R, 1.0};
-    const double R = 0.5 * (d + one.R + two.R);
-    return {R, (R - one.R) / d};
+    const double width = d + one.rho + two.rho;
+    const double step = width > 0.0
+                            ? 0.5 * (d + two.rho - one.rho + (two.lift2 - one.lift2) / width)
+                            : two.lift2 - one.lift2;
+    if (step <= 0.0) return {one.R(), 0.0};
+    if (step >= d) return {two.R(), 1.0};
+    return {one.reach(step), step / d};
+}
+
+// The radius along the space of the centres that is left of R by a lift.
+inline double under(double lift2, double R) {
+    return lift2 > 0.0 ? std::sqrt(std::max(0.0, R * R - lift2)) : R;
 }
 
 // The best dual value between two centres at distance d, from the dual values a and b of each:
@@ -109,10 +134,18 @@ class Cluster {
         for (std::size_t k = 0; k < size(); ++k)
             dot(i, k) = dot(k, i) = keep * dot(i, k) + u.tau * dot(j, k);
         dot(i, i) = norm2;
-        balls[i] = {u.R, keep * keep * balls[i].xi2 + u.tau * u.tau * balls[j].xi2,
-                    balls[i].M + balls[j].M, keep * balls[i].square + u.tau * balls[j].square,
+        const double lift2 = std::min(balls[i].lift2, balls[j].lift2);
+        balls[i] = {under(lift2, u.R),
+                    lift2,
+                    keep * keep * balls[i].xi2 + u.tau * u.tau * balls[j].xi2,
+                    balls[i].M + balls[j].M,
+                    keep * balls[i].square + u.tau * balls[j].square,
                     bound};
         remove(j);
+    }
+
+    void lift(double rise) {
+        for (Ball& ball : balls) ball.lift(rise);
     }
 
     // The two balls, i < j, whose union is smallest.
@@ -130,13 +163,14 @@ class Cluster {
     // The exact ball around all of them.
     EnclosingBall whole() const {
         const std::size_t n = size();
-        if (n == 1) return {balls[0].R, {1.0}};
-        std::vector<double> G = dots, r(n);
+        if (n == 1) return {balls[0].R(), {1.0}};
+        std::vector<double> G = dots, rho(n), lift2(n);
         for (std::size_t i = 0; i < n; ++i) {
             G[i * n + i] += balls[i].xi2;
-            r[i] = balls[i].R;
+            rho[i] = balls[i].rho;
+            lift2[i] = balls[i].lift2;
         }
-        return enclosing_ball(G, r);
+        return enclosing_ball(G, rho, lift2);
     }
 
   private:

@@ -6,7 +6,8 @@
 // the centre that belongs to the slacks. A centre is a convex combination, so the errors of what is
 // kept incrementally shrink with every update instead of adding up.
 //
-// Where the paper errs for C != 1: xi2 starts at 1/C and an example adds tau^2/C to it.
+// Where the paper errs for C != 1: xi2 starts at 1/C and an example adds tau^2/C to it. Where it is
+// silent: an example of weight v has the slack 1/(C v), and a lift that makes up for it (cluster.hpp).
 #pragma once
 
 #include <algorithm>
@@ -161,7 +162,8 @@ class StreamSVM {
             if (clusters[o].size() == 0) continue;
             Ball& ball = clusters[o].balls[0];
             const double centre = clusters[o].dots[0] + ball.xi2;
-            ball.R = std::sqrt(reach2[o]) + (mode == Mode::ascent ? std::sqrt(centre) : 0.0);
+            ball.lift2 = 0.0;
+            ball.rho = std::sqrt(reach2[o]) + (mode == Mode::ascent ? std::sqrt(centre) : 0.0);
             ball.lower2 = std::max(0.0, clusters[o].dual(0));
             ball.M = 0;
             for (std::size_t n = o; n < share.size(); n += outputs()) ball.M += share[n] > 0.0;
@@ -225,6 +227,8 @@ class StreamSVM {
         demand_permutation(numbers);
         flush();
         other.flush();
+        lift(other.longest);
+        other.lift(longest);
         other.renumber(numbers);
         kept.resize(kept.size() + other.kept.size(), 0);  // nobody waits for these any more
         std::visit(
@@ -268,13 +272,16 @@ class StreamSVM {
     }
 
     auto undoable() {
-        return std::tie(model, clusters, waiting, arrivals, kept, share, unit, reach2, violators);
+        return std::tie(model, clusters, waiting, longest, arrivals, kept, share, unit, reach2,
+                        violators);
     }
 
     template <class A>
     void state(A& a) {
         if constexpr (A::loading) grow(a.outputs());
         std::visit([&](auto& c) { a("centres", c); }, model);
+        a("longest", longest);
+        if constexpr (A::loading) demand_state(longest >= 0.0);
         ball_state(a);
         waiting_state(a);
         a("arrivals", arrivals);
@@ -319,6 +326,7 @@ class StreamSVM {
     Hypothesis model;                              // outputs x balls centres
     std::vector<Cluster> clusters;                 // one per output
     std::vector<PlainLedger<Waiting<T>>> waiting;  // one list per output
+    double longest = 0.0;                          // slack of the lightest example so far
     std::int64_t arrivals = 0;
     PlainLedger<std::int64_t> kept;  // when each stored example arrived; kernels only
     enum class Mode { stream, ascent, measure } mode = Mode::stream;
@@ -346,6 +354,7 @@ class StreamSVM {
             throw std::invalid_argument("y: not a known class");
         const double slack = 1.0 / (params.C * weight), k = c.f.norm2(x);
         if (!std::isfinite(slack) || !std::isfinite(k)) return;  // no point of this world
+        lift(slack);
         products.resize(c.scale.size());
         c.f.read(x, 1, products.data());
         const bool scaled = params.normalize && k > 0.0;
@@ -364,16 +373,33 @@ class StreamSVM {
         if constexpr (std::is_same_v<Model, KernelModel<T>>) kept.resize(c.f.size(), 0);
     }
 
+    double lift2(double slack) const { return longest - slack; }
+    Ball ball_of(double norm2, double slack) const {
+        return {0.0, lift2(slack), slack, 1, norm2 + longest};
+    }
+    void lift(double slack) {
+        if (params.balls > 1 && longest > 0.0 && slack != longest)  // the light ones would decide
+            throw std::invalid_argument(
+                "sample_weight, class_weight: several balls cannot weigh; take balls=1");
+        if (slack <= longest) return;
+        if (longest > 0.0) {
+            for (Cluster& cluster : clusters) cluster.lift(slack - longest);
+            for (double& r2 : reach2) r2 += slack - longest;
+        }
+        longest = slack;
+    }
+
     // The dual of the smallest ball, D = sum l_n |Z_n|^2 - |c|^2, along c + tau (Z - c): it rises
-    // by (d^2 - D) tau - d^2 tau^2, where d is the distance of Z. So a point farther out than
-    // sqrt(D) pulls the centre, and one farther in lets go of it, down to a share of 0.
+    // by (d^2 - D) tau - h^2 tau^2, where d is the distance of Z and h that without its lift. So a
+    // point farther out than sqrt(D) pulls the centre, at most half the way lest the others' shares
+    // vanish, and one farther in lets go of it, down to a share of 0.
     template <class Model>
     void weigh(Centres<Model>& c, std::size_t o, const Point& z) {
         Cluster& cluster = clusters[o];
         const std::size_t at = static_cast<std::size_t>(z.id) * outputs() + o;
         if (at >= share.size()) throw std::invalid_argument("id: not among those announced");
         if (cluster.size() == 0) {
-            cluster.push({0.0, z.slack, 1, z.norm2 + z.slack}, {}, z.norm2);
+            cluster.push(ball_of(z.norm2, z.slack), {}, z.norm2);
             changes.push_back(c.adding(o, z.step));
             share.edit(at) = 1.0;
             return;
@@ -383,19 +409,21 @@ class StreamSVM {
         const double inner = z.step * c.scale[o] * products[o];
         const double own = std::min(1.0, share[at] * unit[o]);
         const double c2 = dots + ball.xi2, D = ball.square - c2;
-        const double d2 = c2 - 2.0 * (inner + own * z.slack) + z.norm2 + z.slack;
+        const double h2 = c2 - 2.0 * (inner + own * z.slack) + z.norm2 + z.slack;
+        const double d2 = h2 + lift2(z.slack);
         if (mode == Mode::measure) {
             reach2[o] = std::max(reach2[o], d2);
             return;
         }
-        reach2[o] = std::max(reach2[o], z.norm2 + z.slack);
-        if (!(d2 > 0.0 && std::isfinite(d2)) || own == 1.0 || (own == 0.0 && d2 <= D)) return;
+        reach2[o] = std::max(reach2[o], z.norm2 + longest);
+        if (!(h2 > 0.0 && std::isfinite(h2)) || own == 1.0 || (own == 0.0 && d2 <= D)) return;
         if (std::abs(d2 - D) > allowed * std::min(D, c2)) violators += 1.0;
-        const double least = -own / (1.0 - own), tau = std::max(least, 0.5 * (1.0 - D / d2));
+        const double least = -own / (1.0 - own);
+        const double tau = std::max(least, std::min(0.5, 0.5 * (d2 - D) / h2));
         const double keep = 1.0 - tau, both = 2.0 * tau * keep;
         dots = std::max(0.0, keep * keep * dots + both * inner + tau * tau * z.norm2);
         ball.xi2 = keep * keep * ball.xi2 + (both * own + tau * tau) * z.slack;
-        ball.square = keep * ball.square + tau * (z.norm2 + z.slack);
+        ball.square = keep * ball.square + tau * (z.norm2 + longest);
         c.shrink(o, keep);
         changes.push_back(c.adding(o, tau * z.step));
         unit[o] *= keep;
@@ -440,14 +468,15 @@ class StreamSVM {
         for (std::size_t b = 0; b < cluster.size(); ++b) {
             inner[b] = z.step * c.scale[first + b] * products[first + b];
             const double d = cluster.distance(b, inner[b], z.norm2, z.slack);
-            if (d < cluster.balls[b].R || !std::isfinite(d)) return;  // enclosed
+            const double reach = ball_of(z.norm2, z.slack).reach(d);
+            if (reach < cluster.balls[b].R() || !std::isfinite(reach)) return;  // enclosed
         }
         if (params.lookahead > 1 && cluster.size() == 1) {
             wait(o, z);
             if (waiting[o].size() == params.lookahead) flush(c, o);
             return;
         }
-        cluster.push({0.0, z.slack, 1, z.norm2 + z.slack}, inner, z.norm2);
+        cluster.push(ball_of(z.norm2, z.slack), inner, z.norm2);
         if (cluster.size() <= params.balls) {
             changes.push_back(c.adding(first + cluster.size() - 1, z.step));
             return;
@@ -490,26 +519,33 @@ class StreamSVM {
         const std::vector<double> dots = inner_products(points);
         Ball& ball = clusters[o].balls[0];
         const std::size_t n = points.size() + 1;
-        std::vector<double> G(n * n), r(n);
+        std::vector<double> G(n * n), rho(n), lifts2(n);
         G[0] = clusters[o].dots[0] + ball.xi2;
-        r[0] = ball.R;
+        rho[0] = ball.rho;
+        lifts2[0] = ball.lift2;
         for (std::size_t a = 1; a < n; ++a) {
             G[a] = G[a * n] = points[a - 1].inner;
             for (std::size_t b = 1; b < n; ++b) G[a * n + b] = dots[(a - 1) * (n - 1) + (b - 1)];
             G[a * n + a] += points[a - 1].slack;
+            lifts2[a] = lift2(points[a - 1].slack);
         }
-        const auto [R, l] = enclosing_ball(G, r);
+        const auto [R, l] = enclosing_ball(G, rho, lifts2);
+        const double floor2 = *std::min_element(lifts2.begin(), lifts2.end());
 
         double norm2 = 0.0, slacks = l[0] * l[0] * ball.xi2, square = l[0] * ball.square;
         for (std::size_t a = 0; a < n; ++a)
             for (std::size_t b = 0; b < n; ++b) norm2 += l[a] * l[b] * G[a * n + b];
         for (std::size_t a = 1; a < n; ++a) {
             slacks += l[a] * l[a] * points[a - 1].slack;
-            square += l[a] * G[a * n + a];
+            square += l[a] * (G[a * n + a] + lifts2[a]);
         }
         clusters[o].dots[0] = std::max(0.0, norm2 - slacks);
-        ball = {std::max(R, ball.R), slacks, ball.M + static_cast<std::int64_t>(points.size()),
-                square, ball.lower2};
+        ball = {under(floor2, std::max(R, ball.R())),
+                floor2,
+                slacks,
+                ball.M + static_cast<std::int64_t>(points.size()),
+                square,
+                ball.lower2};
         ball.lower2 = std::max(ball.lower2, clusters[o].dual(0));
         c.shrink(o, l[0]);
         for (std::size_t a = 1; a < n; ++a) {
@@ -687,11 +723,12 @@ class StreamSVM {
     template <class A>
     void ball_state(A& a) {
         std::vector<std::int64_t> count, M;
-        std::vector<double> R, xi2, square, lower2, dots;
+        std::vector<double> rho, lifts2, xi2, square, lower2, dots;
         for (const Cluster& cluster : clusters) {
             count.push_back(static_cast<std::int64_t>(cluster.size()));
             for (const Ball& ball : cluster.balls) {
-                R.push_back(ball.R);
+                rho.push_back(ball.rho);
+                lifts2.push_back(ball.lift2);
                 xi2.push_back(ball.xi2);
                 M.push_back(ball.M);
                 square.push_back(ball.square);
@@ -700,7 +737,8 @@ class StreamSVM {
             dots.insert(dots.end(), cluster.dots.begin(), cluster.dots.end());
         }
         a("balls", count);
-        a("R", R);
+        a("rho", rho);
+        a("lift2", lifts2);
         a("xi2", xi2);
         a("M", M);
         a("square", square);
@@ -712,14 +750,14 @@ class StreamSVM {
                 demand_state(n >= 0 && n <= static_cast<std::int64_t>(params.balls));
                 total +=
                     static_cast<std::size_t>(n);  // n balls have n^2 products, or the file ends
-                demand_state(total <= R.size() && std::size_t(n) <= dots.size());
+                demand_state(total <= rho.size() && std::size_t(n) <= dots.size());
                 squares += static_cast<std::size_t>(n * n);
             }
-            demand_state(!count.empty() && R.size() == total && xi2.size() == total &&
-                         M.size() == total && square.size() == total && lower2.size() == total &&
-                         dots.size() == squares);
+            demand_state(!count.empty() && rho.size() == total && lifts2.size() == total &&
+                         xi2.size() == total && M.size() == total && square.size() == total &&
+                         lower2.size() == total && dots.size() == squares);
             for (std::size_t b = 0; b < total; ++b)
-                demand_state(R[b] >= 0.0 && xi2[b] >= 0.0 && M[b] >= 1);
+                demand_state(rho[b] >= 0.0 && lifts2[b] >= 0.0 && xi2[b] >= 0.0 && M[b] >= 1);
             demand_state(std::visit([](auto& c) { return c.scale.size(); }, model) ==
                          checked_mul(count.size(), params.balls));
             clusters.assign(count.size(), {});
@@ -728,7 +766,8 @@ class StreamSVM {
             for (std::size_t o = 0; o < count.size(); ++o) {
                 const auto n = static_cast<std::size_t>(count[o]);
                 for (std::size_t b = 0; b < n; ++b, ++at)
-                    clusters[o].balls.push_back({R[at], xi2[at], M[at], square[at], lower2[at]});
+                    clusters[o].balls.push_back(
+                        {rho[at], lifts2[at], xi2[at], M[at], square[at], lower2[at]});
                 clusters[o].dots.assign(dots.begin() + static_cast<std::ptrdiff_t>(from),
                                         dots.begin() + static_cast<std::ptrdiff_t>(from + n * n));
                 for (std::size_t b = 0; b < n; ++b) demand_state(clusters[o].dot(b, b) >= 0.0);
@@ -784,7 +823,7 @@ class StreamSVM {
                 demand_state(output[i] < static_cast<std::int64_t>(outputs()) &&
                              size[i] <= values.end() - value &&
                              (sparse[i] ? size[i] <= indices.end() - index : size[i] == width[i]) &&
-                             norm2[i] >= 0.0 && slack[i] > 0.0);
+                             norm2[i] >= 0.0 && slack[i] > 0.0 && slack[i] <= longest);
                 const auto o = static_cast<std::size_t>(output[i]);
                 demand_state(clusters[o].size() == 1 && waiting[o].size() + 1 < params.lookahead);
                 Waiting<T> p;

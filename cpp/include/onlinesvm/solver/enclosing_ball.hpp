@@ -1,7 +1,9 @@
 // The smallest ball around balls, from the inner products of their centres alone.
 //
-// min R with |c - c_i| + r_i <= R is a cone program. For fixed R it is a QP over the simplex,
-//     v(R) = max_l sum_i l_i (|c_i|^2 + 2 R r_i - r_i^2) - |sum_i l_i c_i|^2,
+// Ball i reaches rho_i far from its centre and stands lift_i above the space of the centres. So R^2
+// must be at least (|c - c_i| + rho_i)^2 + lift_i^2, a cone program. For fixed R it is a QP over the
+// simplex: with s_i = sqrt(R^2 - lift_i^2), what is left of R up there,
+//     v(R) = max_l sum_i l_i (|c_i|^2 + lift_i^2 + 2 s_i rho_i - rho_i^2) - |sum_i l_i c_i|^2,
 // and the answer is the root of v(R) = R^2, with the centre sum_i l_i c_i.
 #pragma once
 
@@ -126,37 +128,48 @@ struct EnclosingBall {
     std::vector<double> l;  // shares of the given centres in the new one
 };
 
-// G: inner products of the n centres, row-major; r: radii.
-inline EnclosingBall enclosing_ball(std::span<const double> G, std::span<const double> r) {
-    const std::size_t n = r.size();
+// G: inner products of the n centres, row-major; rho: radii; lift2: squared lifts.
+inline EnclosingBall enclosing_ball(std::span<const double> G, std::span<const double> rho,
+                                    std::span<const double> lift2) {
+    const std::size_t n = rho.size();
+    const auto reach = [&](double d, std::size_t i) {
+        return lift2[i] > 0.0 ? std::sqrt((d + rho[i]) * (d + rho[i]) + lift2[i]) : d + rho[i];
+    };
     double low = 0.0, high = std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < n; ++i) {
-        double reach = 0.0;  // from c_i around everything
+        const double own = reach(0.0, i);
+        double all = own;  // from c_i around everything
+        low = std::max(low, own);
         for (std::size_t j = 0; j < n; ++j) {
+            if (i == j) continue;
             const double d2 = G[i * n + i] + G[j * n + j] - 2.0 * G[i * n + j];
-            const double d = i == j ? 0.0 : std::sqrt(std::max(0.0, d2));
-            reach = std::max(reach, d + r[j]);
-            if (i != j) low = std::max(low, 0.5 * (d + r[i] + r[j]));
+            const double d = std::sqrt(std::max(0.0, d2));
+            all = std::max(all, reach(d, j));
+            low = std::max(low, 0.5 * (d + rho[i] + rho[j]));
         }
-        if (reach <= r[i]) {  // one ball holds all others
-            EnclosingBall whole{r[i], std::vector<double>(n)};
+        if (all <= own) {  // one ball holds all others
+            EnclosingBall whole{own, std::vector<double>(n)};
             whole.l[i] = 1.0;
             return whole;
         }
-        high = std::min(high, reach);
+        high = std::min(high, all);
     }
 
     SimplexQP qp(G, n);
-    std::vector<double> b(n), l;
+    std::vector<double> b(n), slope(n), l;
     double R = low;
     for (int round = 0; round < 100; ++round) {  // Newton, kept inside [low, high]
-        for (std::size_t i = 0; i < n; ++i) b[i] = G[i * n + i] + (2.0 * R - r[i]) * r[i];
+        for (std::size_t i = 0; i < n; ++i) {
+            const double s = lift2[i] > 0.0 ? std::sqrt(std::max(0.0, R * R - lift2[i])) : R;
+            b[i] = G[i * n + i] + lift2[i] + (2.0 * s - rho[i]) * rho[i];
+            slope[i] = rho[i] > 0.0 ? 2.0 * rho[i] * R / s : 0.0;
+        }
         l = qp.maximise(b);
         const double excess = qp.value(b) - R * R;
-        double slope = -2.0 * R;
-        for (std::size_t i = 0; i < n; ++i) slope += 2.0 * l[i] * r[i];
+        double down = 2.0 * R;
+        for (std::size_t i = 0; i < n; ++i) down -= l[i] * slope[i];
         (excess > 0.0 ? low : high) = R;
-        double next = R - excess / slope;
+        double next = R + excess / down;
         if (!(next >= low && next <= high)) next = 0.5 * (low + high);
         const bool still = std::abs(next - R) <= 1e-15 * R;
         R = next;
