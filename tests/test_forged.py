@@ -118,7 +118,7 @@ ARRAYS: dict[str, tuple[Any, Callable[[Forgery], None]]] = {
     "an id twice": (RampSVC(), lambda f: f.state["rows.ids"].fill(5)),
     "an id that was never given": (KernelPerceptron(), lambda f: f.state["f.model.ids"].fill(500)),
     "a negative counter": (NormaSVC(), lambda f: f.set(t=-3)),
-    "a scale that overflows": (NormaSVC(), lambda f: f.set(f__scale=5e-324)),
+    "a scale that overflows": (NormaSVC(), lambda f: f.set(f__outputs__scale=[5e-324])),
     "a set with a member twice": (
         IncrementalSVC(),
         lambda f: f.state["box0.margin"].fill(f.state["box0.margin"][0]),
@@ -137,37 +137,33 @@ def test_arrays_that_contradict_each_other(tmp_path: Path, name: str) -> None:
     refusal(forgery.write())
 
 
-def block(forgery: Forgery, **changes: Any) -> None:
-    """One example waiting in the block of PegasosSVC."""
-    whole = {
-        "values": [1.0],
-        "indices": [0],
-        "sparse": [1],
-        "ends": [1],
-        "widths": [3],
-        "ids": [1],
-        "outputs": [0],
-        "steps": [1.0],
-        "move_ends": [1],
-    }
-    forgery.set(seen=1)
-    forgery.set(**{f"block__{name}": value for name, value in (whole | changes).items()})
-
-
-BLOCKS: dict[str, dict[str, Any]] = {
-    "of an output that is not there": {"outputs": [10**7]},
-    "with a feature out of range": {"indices": [2**30]},
-    "wider than the model": {"widths": [2**40]},
-    "dense and short": {"sparse": [0]},
+BLOCKS: dict[str, tuple[str, Any]] = {
+    "of an output that is not there": ("moves.output", 10**7),
+    "with a feature out of range": ("x.indices", 2**30),
+    "wider than the model": ("x.width", 2**40),
+    "dense and short": ("x.sparse", 0),
+    "with more values than there are": ("lengths.x.values", 2**40),
+    "with fewer values than there are": ("lengths.x.values", 1),
 }
 
 
 @pytest.mark.parametrize("name", BLOCKS)
 def test_an_example_that_waits_in_a_block(tmp_path: Path, name: str) -> None:
-    forgery = Forgery(PegasosSVC(block=5).fit(*rows()), tmp_path / "model")
-    block(forgery)
+    X, y = rows()
+    model = PegasosSVC(block=50, classes=np.unique(y)).partial_fit(sp.csr_array(X), y)
+    forgery = Forgery(model, tmp_path / "model")
     onlinesvm.load(forgery.write())  # it is the change that is refused
-    block(forgery, **BLOCKS[name])
+    member, value = BLOCKS[name]
+    forgery.state[f"block.waiting.{member}"][0] = value
+    refusal(forgery.write())
+
+
+@pytest.mark.parametrize("count", [-1, 0, 1, 2**40])
+def test_more_or_fewer_objects_than_there_are(tmp_path: Path, count: int) -> None:
+    X, y = rows()
+    model = PegasosSVC(block=50, classes=np.unique(y)).partial_fit(X, y)
+    forgery = Forgery(model, tmp_path / "model")
+    forgery.set(block__waiting__count=count)
     refusal(forgery.write())
 
 
@@ -176,9 +172,9 @@ def test_an_example_put_aside_by_a_query(tmp_path: Path, sparse: int) -> None:
     X, y = rows()
     model = RampSVC(query=Greedy(5)).fit(sp.csr_array(X) if sparse else X, y)
     forgery = Forgery(model, tmp_path / "model")
-    forgery.set(query__seen=4, query__best=0.0, query__kept__sparse=sparse)
-    forgery.set(query__kept__values=[1.0], query__kept__indices=[2**30] * sparse)
-    forgery.set(query__kept__width=3, query__kept__weight=1.0, query__kept__id=7)
+    forgery.set(query__seen=4, query__best=0.0, query__kept__x__sparse=sparse)
+    forgery.set(query__kept__x__values=[1.0], query__kept__x__indices=[2**30] * sparse)
+    forgery.set(query__kept__x__width=3, query__kept__weight=1.0, query__kept__id=7)
     assert "put aside" in refusal(forgery.write())
 
 

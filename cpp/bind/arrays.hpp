@@ -93,7 +93,7 @@ class DenseRows {
     std::span<const Row<T>> block(std::size_t begin, std::size_t count) {
         const T* from = as(values + begin * width, count * width, buffer);
         out.resize(count);
-        for (std::size_t i = 0; i < count; ++i) out[i] = {from + i * width, nullptr, width, width};
+        for (std::size_t i = 0; i < count; ++i) out[i] = {from + i * width, width};
         return out;
     }
 
@@ -113,12 +113,6 @@ inline void demand_ascending(std::span<const std::int32_t> indices, std::size_t 
                 "call X.sum_duplicates() first");
         last = index;
     }
-}
-
-// An array without entries may have no address, but a row without indices would count as dense.
-inline const std::int32_t* not_null(const std::int32_t* indices) {
-    static constexpr std::int32_t none = 0;
-    return indices ? indices : &none;
 }
 
 template <class T, class S>
@@ -143,7 +137,7 @@ class SparseRows {
         out.resize(count);
         for (std::size_t i = 0; i < count; ++i) {
             const std::size_t at = indptr[begin + i], end = indptr[begin + i + 1];
-            out[i] = {from + (at - first), not_null(indices.data()) + at, end - at, width};
+            out[i] = {from + (at - first), indices.data() + at, end - at, width};
         }
         return out;
     }

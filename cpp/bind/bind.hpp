@@ -9,9 +9,11 @@
 //     template <class A> void state(A& a);
 //     std::size_t nbytes() const;
 //
-// What else it has is bound where present: see bind_as. `loaded` checks a state just read and
-// rebuilds what derives from it; `expect` hears of the coming rows; `learn_chunk` takes all rows of
-// a call at once, where that is another thing than one after the other.
+//     using Verbs = Offers<...>;  // what else it can: base/verbs.hpp, and verbs.hpp here
+//
+// `loaded` checks a state just read and rebuilds what derives from it; `expect` hears of the coming
+// rows; `learn_chunk` takes all rows of a call at once, where that is another thing than one after
+// the other.
 #pragma once
 
 #include <atomic>
@@ -36,6 +38,7 @@
 #include "register.hpp"
 #include "signals.hpp"
 #include "state.hpp"
+#include "verbs.hpp"
 
 namespace onlinesvm::bind {
 
@@ -107,7 +110,7 @@ class Shared {
             if (!all_finite(stored, n)) return false;
             const Register::Turn turn(numbers);
             if (numbers.full()) return false;
-            learn(Row<T>{stored, nullptr, n, n}, y, w, std::int64_t(numbers.next));
+            learn(Row<T>(stored, n), y, w, std::int64_t(numbers.next));
             ++numbers.next;
             return true;
         });
@@ -482,7 +485,7 @@ class Shared {
         return typed(x, [&]<class S>(const S* values) {
             Borrowed<std::vector<T>> buffer;
             const std::size_t n = x.shape(0);
-            return use(Row<T>{finite(as(values, n, *buffer), n), nullptr, n, n});
+            return use(Row<T>(finite(as(values, n, *buffer), n), n));
         });
     }
 
@@ -495,7 +498,7 @@ class Shared {
             same_length("indices", indices.shape(0), n);
             demand_ascending(view(indices), width);
             const T* stored = finite(as(values, n, *buffer), n);
-            return use(Row<T>{stored, not_null(indices.data()), n, width});
+            return use(Row<T>(stored, indices.data(), n, width));
         });
     }
 
@@ -519,72 +522,6 @@ class Shared {
     // A kernel in Python runs under the GIL: more threads would only queue for it.
     std::size_t hands() const { return user_kernel() ? 1 : threads.load(); }
 };
-
-template <class T>
-Dict to_dict(Support<T> support, std::size_t outputs) {
-    const std::size_t n = support.ids.size();
-    Dict out;
-    out["ids"] = to_numpy(std::move(support.ids));
-    out["coef"] = to_numpy(std::move(support.coef), {outputs, n});
-    if (support.indptr.empty()) {
-        out["vectors"] = to_numpy(std::move(support.values), {n, support.width});
-    } else {
-        out["data"] = to_numpy(std::move(support.values));
-        out["indices"] = to_numpy(std::move(support.indices));
-        out["indptr"] = to_numpy(std::move(support.indptr));
-        out["width"] = support.width;
-    }
-    return out;
-}
-
-template <class T>
-Dict to_dict(Evidence<T> evidence) {
-    const std::size_t n = evidence.rows.ids.size(), outputs = evidence.bias.size(),
-                      copies = evidence.copies;
-    Dict out = to_dict(std::move(evidence.rows), outputs);
-    out["label"] = to_numpy(std::move(evidence.label));
-    out["cost"] = to_numpy(std::move(evidence.cost));
-    out["self"] = to_numpy(std::move(evidence.self));
-    out["f"] = to_numpy(std::move(evidence.f), {n, outputs});
-    out["base"] = to_numpy(std::move(evidence.base), {outputs, n, copies});
-    out["lo"] = to_numpy(std::move(evidence.lo), {outputs, n, copies});
-    out["hi"] = to_numpy(std::move(evidence.hi), {outputs, n, copies});
-    out["s"] = to_numpy(std::move(evidence.s), {outputs, n, copies});
-    out["bias"] = to_numpy(std::move(evidence.bias));
-    out["target"] = to_numpy(std::move(evidence.target));
-    out["free_bias"] = evidence.free_bias;
-    return out;
-}
-
-inline Dict to_dict(Weights weights) {
-    const std::size_t outputs = weights.intercept.size();
-    Dict out;
-    out["coef"] = to_numpy(std::move(weights.coef), {outputs, weights.width});
-    out["intercept"] = to_numpy(std::move(weights.intercept));
-    return out;
-}
-
-// Breakpoints by column, output by output.
-inline Dict to_dict(const std::vector<std::vector<Breakpoint>>& paths) {
-    std::vector<double> u, dual;
-    std::vector<std::int64_t> output, event, id, in_S, in_E, in_O;
-    for (std::size_t o = 0; o < paths.size(); ++o)
-        for (const Breakpoint& b : paths[o]) {
-            u.push_back(b.u), dual.push_back(b.dual), output.push_back(std::int64_t(o));
-            event.push_back(std::int64_t(b.event)), id.push_back(b.id);
-            in_S.push_back(b.in_S), in_E.push_back(b.in_E), in_O.push_back(b.in_O);
-        }
-    Dict out;
-    out["output"] = to_numpy(std::move(output));
-    out["u"] = to_numpy(std::move(u));
-    out["event"] = to_numpy(std::move(event));
-    out["id"] = to_numpy(std::move(id));
-    out["S"] = to_numpy(std::move(in_S));
-    out["E"] = to_numpy(std::move(in_E));
-    out["O"] = to_numpy(std::move(in_O));
-    out["dual"] = to_numpy(std::move(dual));
-    return out;
-}
 
 // For Python's garbage collector: which callable an instance holds, and how to drop it.
 template <class Model>
@@ -610,9 +547,6 @@ template <class Algo, class T>
 void bind_as(nb::module_& m, const std::string& name) {
     using Model = Shared<Algo, T>;
     using namespace nb::literals;
-    const auto reading = [](auto verb) {
-        return [verb](const Model& self) { return self.read(verb); };
-    };
     nb::class_<Model> model(m, name.c_str(), nb::type_slots(Collected<Model>::slots));
     model.def(nb::init<const Dict&>(), "params"_a)
         .def("learn_dense", &Model::learn_dense, "X"_a, "y"_a, "w"_a, "ids"_a)
@@ -646,160 +580,15 @@ void bind_as(nb::module_& m, const std::string& name) {
             "threads", [](const Model& self) { return self.threads.load(); },
             [](Model& self, std::size_t n) { self.threads = n; })
         .def_prop_ro("changes", [](const Model& self) { return self.changes.load(); })
-        .def_prop_ro("outputs", reading([](const Algo& algo) { return algo.outputs(); }))
-        .def_prop_ro("nbytes", reading([](const Algo& algo) { return algo.nbytes(); }));
+        .def_prop_ro("outputs",
+                     [](const Model& self) {
+                         return self.read([](const Algo& algo) { return algo.outputs(); });
+                     })
+        .def_prop_ro("nbytes", [](const Model& self) {
+            return self.read([](const Algo& algo) { return algo.nbytes(); });
+        });
 
-    if constexpr (requires(Algo& algo, std::span<const std::int64_t> ids) { algo.unlearn(ids); })
-        model.def(
-            "unlearn",
-            [](Model& self, const Vector<std::int64_t>& ids) {
-                self.write([gone = view(ids)](Algo& algo) { algo.unlearn(gone); });
-            },
-            "ids"_a);
-    if constexpr (requires(const Algo& algo, std::int64_t id) { algo.holds(id); })
-        model.def(
-            "holds",
-            [](const Model& self, const Vector<std::int64_t>& ids) {
-                return self.read([ids = view(ids)](const Algo& algo) {
-                    return std::any_of(ids.begin(), ids.end(),
-                                       [&](std::int64_t id) { return algo.holds(id); });
-                });
-            },
-            "ids"_a, "Whether any of these ids belongs to an example in the model.");
-    if constexpr (requires(const Algo& algo) { algo.kkt_residual(); })
-        model.def("kkt_residual", reading([](const Algo& algo) { return algo.kkt_residual(); }))
-            .def("spot_check", reading([](const Algo& algo) { return algo.spot_check(); }));
-    if constexpr (requires(const Algo& algo) { algo.objective(); })
-        model.def("objective", reading([](const Algo& algo) { return algo.objective(); }));
-    if constexpr (requires(const Algo& algo) { algo.support(); })
-        model.def("support", [](const Model& self) {
-            auto [support, outputs] = self.read(
-                [](const Algo& algo) { return std::pair(algo.support(), algo.outputs()); });
-            return to_dict(std::move(support), outputs);
-        });
-    if constexpr (requires(const Algo& algo) { algo.weights(); })
-        model.def("weights", [](const Model& self) {
-            return to_dict(self.read([](const Algo& algo) { return algo.weights(); }));
-        });
-    if constexpr (requires(const Algo& algo) { algo.duality_gap(); })
-        model.def("duality_gap", reading([](const Algo& algo) { return algo.duality_gap(); }));
-    if constexpr (requires(const Algo& algo) { algo.evidence(); })
-        model.def("evidence", [](const Model& self) {
-            return to_dict(self.read([](const Algo& algo) { return algo.evidence(); }));
-        });
-    if constexpr (requires(const Algo& algo) { algo.labels(); })
-        model.def(
-            "labels",
-            [](const Model& self) {
-                auto [ids, labels] = self.read(
-                    [](const Algo& algo) { return std::pair(algo.ids(), algo.labels()); });
-                return nb::make_tuple(to_numpy(std::move(ids)), to_numpy(std::move(labels)));
-            },
-            "The ids held and the class number of each.");
-    if constexpr (requires(Algo& algo) { algo.set_C(1.0); })
-        model.def(
-            "set_C", [](Model& self, double C) { self.write([&](Algo& algo) { algo.set_C(C); }); },
-            "C"_a);
-    if constexpr (requires(Algo& algo, std::span<const std::int64_t> ids,
-                           std::span<const double> w) { algo.reweight(ids, w); })
-        model.def(
-            "reweight",
-            [](Model& self, const Vector<std::int64_t>& ids, const Vector<double>& w) {
-                same_length("weights", w.shape(0), ids.shape(0));
-                self.write([ids = view(ids), w = view(w)](Algo& algo) { algo.reweight(ids, w); });
-            },
-            "ids"_a, "w"_a);
-    if constexpr (requires(Algo& algo) { algo.leave_one_out(); })
-        model.def("leave_one_out", [](Model& self) {
-            auto [left, outputs] = self.write(
-                [](Algo& algo) { return std::pair(algo.leave_one_out(), algo.outputs()); });
-            const std::size_t n = left.ids.size();
-            Dict out;
-            out["ids"] = to_numpy(std::move(left.ids));
-            out["labels"] = to_numpy(std::move(left.labels));
-            out["scores"] = to_numpy(std::move(left.f), {n, outputs});
-            return out;
-        });
-    if constexpr (requires(const Algo& algo) { algo.path(); })
-        model.def("path", [](const Model& self) {
-            return to_dict(self.read([](const Algo& algo) { return algo.path(); }));
-        });
-    if constexpr (requires(const Algo& algo) { algo.breakpoints(); })
-        model.def_prop_ro("breakpoints",
-                          reading([](const Algo& algo) { return algo.breakpoints(); }));
-    if constexpr (requires(const Algo& algo) { algo.level(); })
-        model.def_prop_ro("level", reading([](const Algo& algo) { return algo.level(); }));
-    if constexpr (requires(const Algo& algo) { algo.free_bias(); })
-        model.def("free_bias", [](const Model& self) {
-            return to_numpy(self.read([](const Algo& algo) { return algo.free_bias(); }));
-        });
-    if constexpr (requires(Algo& algo) { algo.solve(); })
-        model.def("solve", [](Model& self) { self.write([](Algo& algo) { algo.solve(); }); });
-    if constexpr (requires(Algo& algo) { algo.improve(); })
-        model
-            .def(
-                "improve", [](Model& self) { return self.improve_for_a_while(); },
-                "Rounds of steps for a tenth of a second; False once there is no more to gain.")
-            .def("steps",
-                 [](const Model& self) {
-                     return to_numpy(self.read([](const Algo& algo) { return algo.steps(); }));
-                 })
-            .def_prop_ro("gap", reading([](const Algo& algo) { return algo.gap(); }));
-    if constexpr (requires(Algo& algo) { algo.finish(1.0); })
-        model.def(
-            "finish",
-            [](Model& self, double tol) { self.write([&](Algo& algo) { algo.finish(tol); }); },
-            "tol"_a);
-    if constexpr (requires(const Algo& algo) { algo.intercept(); })
-        model.def("intercept", [](const Model& self) {
-            return to_numpy(self.read([](const Algo& algo) { return algo.intercept(); }));
-        });
-    if constexpr (requires(Algo& algo) { algo.flush(); })
-        model.def("flush", [](Model& self) { self.write([](Algo& algo) { algo.flush(); }); });
-    if constexpr (requires(Algo& algo) { algo.revisit(std::size_t(1), 1.0); })
-        model
-            .def(
-                "revisit",
-                [](Model& self, std::size_t n, double tol) {
-                    self.write([&](Algo& algo) { algo.revisit(n, tol); });
-                },
-                "n"_a, "tol"_a)
-            .def("measure", [](Model& self) { self.write([](Algo& algo) { algo.measure(); }); })
-            .def("settle", [](Model& self) { self.write([](Algo& algo) { algo.settle(); }); });
-    if constexpr (requires(Algo& algo, std::span<const std::int64_t> numbers) {
-                      algo.merge(algo, 0, numbers);
-                  })
-        model.def("merge", &Model::merge, "other"_a, "shift"_a, "numbers"_a);
-    if constexpr (requires(const Algo& algo) { algo.radius(); })
-        model.def("radius", [](const Model& self) {
-            return to_numpy(self.read([](const Algo& algo) { return algo.radius(); }));
-        });
-    if constexpr (requires(const Algo& algo) { algo.radius_bound(); })
-        model.def("radius_bound", [](const Model& self) {
-            return to_numpy(self.read([](const Algo& algo) { return algo.radius_bound(); }));
-        });
-    if constexpr (requires(const Algo& algo) { algo.capped(); })
-        model.def_prop_ro("capped", reading([](const Algo& algo) { return algo.capped(); }));
-    if constexpr (requires(const Algo& algo) { algo.violation(); })
-        model.def_prop_ro("violation", reading([](const Algo& algo) { return algo.violation(); }));
-    if constexpr (requires(const Algo& algo) { algo.suffered(); })
-        model.def_prop_ro("suffered", reading([](const Algo& algo) { return algo.suffered(); }));
-    if constexpr (requires(const Algo& algo) { algo.touching(); })
-        model.def_prop_ro("touching", reading([](const Algo& algo) { return algo.touching(); }));
-    if constexpr (requires(const Algo& algo) { algo.held(); })
-        model.def_prop_ro("held", reading([](const Algo& algo) { return algo.held(); }));
-    if constexpr (requires(const Algo& algo) { algo.outer_rounds(); })
-        model.def_prop_ro("outer_rounds",
-                          reading([](const Algo& algo) { return algo.outer_rounds(); }));
-    if constexpr (requires(const Algo& algo) { algo.passes(); })
-        model.def_prop_ro("passes", reading([](const Algo& algo) { return algo.passes(); }));
-    if constexpr (requires(const Algo& algo) { algo.n_support(); })
-        model.def_prop_ro("n_support", reading([](const Algo& algo) { return algo.n_support(); }));
-    if constexpr (requires(const Algo& algo) { algo.labels_used(); })
-        model.def_prop_ro("labels_used",
-                          reading([](const Algo& algo) { return algo.labels_used(); }));
-    if constexpr (requires(const Algo& algo) { algo.evicted(); })
-        model.def_prop_ro("evicted", reading([](const Algo& algo) { return algo.evicted(); }));
+    bind_verbs<Algo>(model);
 }
 
 template <template <class> class Algo>

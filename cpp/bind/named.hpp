@@ -76,8 +76,8 @@ class NamedRow {
         if (!std::is_sorted(entries.begin(), entries.end(), less))
             std::sort(entries.begin(), entries.end(), less);
         const std::size_t n = entries.size();
-        values.resize(n + 1);  // an empty row is still a sparse row: its pointers are not null
-        indices.resize(n + 1);
+        values.resize(n);
+        indices.resize(n);
         for (std::size_t i = 0; i < n; ++i) std::tie(indices[i], values[i]) = entries[i];
         return {values.data(), indices.data(), n, width};
     }

@@ -39,7 +39,7 @@ nb::dict time_row(std::size_t n, std::size_t d, int repeats) {
     std::vector<T> x(d);
     for (std::size_t i = 0; i < n; ++i) {
         for (std::size_t f = 0; f < d; ++f) x[f] = T((i * 31 + f * 17) % 97) / T(97);
-        store.push({x.data(), nullptr, d, d});
+        store.push({x.data(), d});
     }
     Aligned<T> out(store.padded_size());
     Aligned<char> bytes(store.padded_size() * d * sizeof(T), 1);
@@ -51,8 +51,7 @@ nb::dict time_row(std::size_t n, std::size_t d, int repeats) {
     double row = std::numeric_limits<double>::infinity(), read = row;
     volatile double sink = 0;
     for (int i = 0; i < repeats; ++i) {
-        row =
-            std::min(row, seconds([&] { store.row({x.data(), nullptr, d, d}, 0, n, out.data()); }));
+        row = std::min(row, seconds([&] { store.row({x.data(), d}, 0, n, out.data()); }));
         read =
             std::min(read, seconds([&] { sink = isa::dense().read(bytes.data(), bytes.size()); }));
     }

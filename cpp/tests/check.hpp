@@ -65,7 +65,9 @@ class Stream {
     std::size_t size() const { return y.size(); }
     double label(std::size_t i) const { return y[i]; }
     Row<T> operator[](std::size_t i) const {
-        return {&values[i * width], sparse ? &indices[i * width] : nullptr, counts[i], width};
+        const T* from = &values[i * width];
+        if (!sparse) return {from, width};
+        return {from, &indices[i * width], counts[i], width};
     }
     std::vector<Row<T>> block(std::size_t first, std::size_t n) const {
         std::vector<Row<T>> rows;

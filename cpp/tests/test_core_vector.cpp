@@ -92,7 +92,7 @@ void leaps() {
     model.grow(2);
     for (std::size_t i = 0; i < stream.size(); ++i) {
         for (std::size_t f = 0; f < 3; ++f) x[f] = 1e4 * stream[i].values[f];
-        model.learn({x.data(), nullptr, 3, 3}, stream.label(i), 1.0, std::int64_t(i));
+        model.learn({x.data(), 3}, stream.label(i), 1.0, std::int64_t(i));
     }
     model.solve();
     CHECK(!model.capped());

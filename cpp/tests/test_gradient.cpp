@@ -18,7 +18,7 @@ void pegasos_by_hand() {
     for (const bool project : {false, true}) {
         params.project = project;
         Pegasos<double> model(params);
-        model.learn({x, nullptr, 2, 2}, 1.0, 1.0, 0);
+        model.learn({x, 2}, 1.0, 1.0, 0);
         const Weights w = model.weights();
         const double factor = project ? std::sqrt(2.0) / 5 : 2.0;
         CHECK(close(w.coef[0], 3 * factor, 1e-15) && close(w.coef[1], 4 * factor, 1e-15));

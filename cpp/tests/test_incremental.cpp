@@ -102,7 +102,7 @@ void bears_degenerate_rows() {
     for (Shape shape : {Shape::linear, Shape::poly, Shape::rbf}) {
         Incremental<T> model(params<T>(shape));
         for (std::int64_t i = 0; i < 40; ++i) {
-            const Row<T> x{values + 2 * (i % 4), nullptr, 2, 2};
+            const Row<T> x{values + 2 * (i % 4), 2};
             model.learn(x, i < 15 ? 0 : double(i * 7 % 3 > 0), 1.0, i);
             optimal(model);
         }

@@ -24,7 +24,7 @@ Algo make(const std::string& variant, double C, Shape shape = Shape::linear) {
 
 template <class T>
 Row<T> dense(const std::vector<T>& values) {
-    return {values.data(), nullptr, values.size(), values.size()};
+    return {values.data(), values.size()};
 }
 
 void steps_by_hand() {

@@ -95,7 +95,7 @@ void survives_degeneracy() {
                 Algo model(p);
                 for (std::int64_t id = 0; id < 40; ++id) {
                     const double* x = points.data() + 2 * (id * 7 % 5);
-                    model.learn({x, nullptr, 2, 2}, double(id % 3 == 0), 1.0, id);
+                    model.learn({x, 2}, double(id % 3 == 0), 1.0, id);
                     CHECK(!model.capped());
                     CHECK(model.kkt_residual() < 1e-7);
                 }

@@ -51,7 +51,7 @@ void decision_values_follow_the_definition() {
         const T scale = i % 23 == 0 ? T(30) : T(1);
         auto& x = values.emplace_back(stream[i].values, stream[i].values + kWidth);
         for (T& v : x) v *= scale;
-        rows.push_back({x.data(), nullptr, kWidth, kWidth});
+        rows.push_back({x.data(), kWidth});
     }
     Store<T> store(k);
     for (std::size_t j = 0; j < kStored; ++j) store.push(rows[j]);

@@ -48,7 +48,7 @@ def twin_of(model: StreamSVC) -> StreamSVM:
 
 
 def fact(model: StreamSVC, name: str) -> np.ndarray:
-    return model._core.state()[name]
+    return model._core.state()[f"clusters.balls.{name}"]
 
 
 # ---- by hand -------------------------------------------------------------------------------------
@@ -72,7 +72,7 @@ def model_of_ball(w: list[float], R: float, xi2: float) -> StreamSVC:
     """A linear model that holds the given ball."""
     model = plain().partial_fit([w], [1.0])
     state = model._core.state()
-    state["rho"][:], state["xi2"][:] = R, xi2
+    state["clusters.balls.rho"][:], state["clusters.balls.xi2"][:] = R, xi2
     model._core.load(state)
     return model
 
@@ -472,7 +472,7 @@ def test_merged_ball_holds_both(shape, kernel, labels):
     one.flush().merge(two)
     assert one.n_seen_ == 120
     np.testing.assert_array_equal(two.decision_function(X), untouched)
-    assert (fact(one, "balls") <= one.balls).all()
+    assert (fact(one, "count") <= one.balls).all()
     if kernel["kernel"] == "linear":  # compared with its kernel form below
         return
     K = Kernel(kernel["kernel"], **{k: v for k, v in kernel.items() if k != "kernel"})(X, X)

@@ -21,6 +21,8 @@
 #include <utility>
 #include <vector>
 
+#include "onlinesvm/base/archive.hpp"
+#include "onlinesvm/base/checked.hpp"
 #include "onlinesvm/solver/enclosing_ball.hpp"
 
 namespace onlinesvm {
@@ -42,6 +44,14 @@ struct Ball {
         lift2 += rise;
         square += rise;
         lower2 += rise;
+    }
+
+    template <class A>
+    void state(A& a) {
+        a("rho", rho), a("lift2", lift2), a("xi2", xi2), a("M", M), a("square", square);
+        a("lower2", lower2);
+        if constexpr (A::loading)
+            demand(rho >= 0.0 && lift2 >= 0.0 && xi2 >= 0.0 && M >= 1, "a ball is malformed");
     }
 };
 
@@ -127,7 +137,8 @@ class Cluster {
     }
 
     // Ball i becomes the union of i and j, and the last ball takes the place of j.
-    void merge(std::size_t i, std::size_t j, Union u) {
+    Union merge(std::size_t i, std::size_t j) {
+        const Union u = unite(balls[i], balls[j], distance(i, j));
         const double keep = 1.0 - u.tau, bound = lower2(i, j);
         const double norm2 =
             keep * keep * dot(i, i) + 2.0 * u.tau * keep * dot(i, j) + u.tau * u.tau * dot(j, j);
@@ -142,6 +153,45 @@ class Cluster {
                     keep * balls[i].square + u.tau * balls[j].square,
                     bound};
         remove(j);
+        return u;
+    }
+
+    // The one ball becomes that around it and n - 1 points: radius R, shares l of the centres whose
+    // products are G.
+    template <class Slack>
+    void replace(double R, std::span<const double> l, std::span<const double> G,
+                 std::span<const double> lifts2, Slack&& slack) {
+        const std::size_t n = l.size();
+        Ball& ball = balls[0];
+        double norm2 = 0.0, xi2 = l[0] * l[0] * ball.xi2, square = l[0] * ball.square;
+        for (std::size_t i = 0; i < n; ++i)
+            for (std::size_t j = 0; j < n; ++j) norm2 += l[i] * l[j] * G[i * n + j];
+        for (std::size_t i = 1; i < n; ++i) {
+            xi2 += l[i] * l[i] * slack(i);
+            square += l[i] * (G[i * n + i] + lifts2[i]);
+        }
+        const double lift2 = *std::min_element(lifts2.begin(), lifts2.end());
+        dots[0] = std::max(0.0, norm2 - xi2);
+        ball = {under(lift2, std::max(R, ball.R())),       lift2,  xi2,
+                ball.M + static_cast<std::int64_t>(n - 1), square, ball.lower2};
+        ball.lower2 = std::max(ball.lower2, dual(0));
+    }
+
+    // The one centre moves tau of the way to a point that has a share in it already.
+    void pull(double tau, double inner, double norm2, double slack, double share, double length2) {
+        const double keep = 1.0 - tau, both = 2.0 * tau * keep;
+        dots[0] = std::max(0.0, keep * keep * dots[0] + both * inner + tau * tau * norm2);
+        balls[0].xi2 = keep * keep * balls[0].xi2 + (both * share + tau * tau) * slack;
+        balls[0].square = keep * balls[0].square + tau * length2;
+    }
+
+    // Ball i goes to place[i].
+    void reorder(std::span<const std::size_t> place) {
+        const Cluster old = *this;
+        for (std::size_t i = 0; i < size(); ++i) {
+            balls[place[i]] = old.balls[i];
+            for (std::size_t j = 0; j < size(); ++j) dot(place[i], place[j]) = old.dot(i, j);
+        }
     }
 
     void lift(double rise) {
@@ -171,6 +221,17 @@ class Cluster {
             lift2[i] = balls[i].lift2;
         }
         return enclosing_ball(G, rho, lift2);
+    }
+
+    template <class A>
+    void state(A& a) {
+        a("balls", balls);
+        a("dots", dots);
+        if constexpr (A::loading) {
+            demand(dots.size() == checked_mul(size(), size()), "the balls do not fit their shape");
+            for (std::size_t i = 0; i < size(); ++i)
+                demand(dot(i, i) >= 0.0, "the balls do not fit their shape");
+        }
     }
 
   private:

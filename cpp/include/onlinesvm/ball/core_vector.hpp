@@ -19,6 +19,8 @@ namespace onlinesvm {
 template <class T>
 class CoreVector : public OneVsRest<T, CoreBall<T>> {
   public:
+    using Verbs = Offers<SolvedVerbs, verb::solve, verb::passes, verb::radius>;
+
     struct Params {
         double C = 1.0;
         double tol = 1e-3;         // epsilon: an example may lie (1 + epsilon) R from the centre

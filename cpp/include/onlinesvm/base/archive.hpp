@@ -1,9 +1,10 @@
 // One visitor saves, loads and sizes an object: `template <class A> void state(A& a) { a("w", w);
 // ... }`.
 //
-// A member is a std::vector of elements, a number, or an object with a `state` of its own, whose
-// names then read "outer.inner". Where the values go is the business of a Sink, where they come
-// from of a Source; neither needs to know the object, and nothing here knows Python.
+// A member is a std::vector of elements, a number, an object with a `state` of its own, whose names
+// then read "outer.inner", or a std::vector of such objects, saved by column: "outer.inner" holds
+// that member of all of them, end to end. Where the values go is the business of a Sink, where they
+// come from of a Source; neither needs to know the object, and nothing here knows Python.
 //
 // Loading trusts nobody: floats must be finite, integers must not be negative, and a count must
 // leave room to go on counting. A member for which that is too strict says so in its own line:
@@ -15,12 +16,14 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace onlinesvm {
@@ -80,6 +83,52 @@ bool is_ordinary_count(M value) {
                                 "' holds a number that is not finite, negative or too large");
 }
 
+template <class M, class A>
+concept Stateful = requires(M& object, A& a) { object.state(a); };
+
+// The lengths of "outer.inner" in each of the objects of "outer".
+inline std::string lengths_of(const std::string& outer, const std::string& name) {
+    return outer + ".lengths" + name.substr(outer.size());
+}
+
+// A Sink for several objects, one after the other: numbers of a name become an array, arrays of a
+// name lie end to end.
+class Columns {
+  public:
+    explicit Columns(std::string outer) : outer(std::move(outer)) {}
+
+    template <class V>
+    void array(const std::string& name, std::span<const V> values) {
+        number(lengths_of(outer, name), static_cast<std::int64_t>(values.size()));
+        std::vector<V>& column = of<V>(name);
+        column.insert(column.end(), values.begin(), values.end());
+    }
+    template <class V>
+    void number(const std::string& name, V value) {
+        of<V>(name).push_back(value);
+    }
+    template <class Sink>
+    void pour(Sink& sink) const {
+        for (const auto& [name, column] : columns)
+            std::visit(
+                [&]<class V>(const std::vector<V>& values) {
+                    sink.array(name, std::span<const V>(values));
+                },
+                column);
+    }
+
+  private:
+    using Column = std::variant<std::vector<double>, std::vector<float>, std::vector<std::int64_t>,
+                                std::vector<std::int32_t>, std::vector<std::uint8_t>>;
+    std::string outer;
+    std::map<std::string, Column> columns;
+
+    template <class V>
+    std::vector<V>& of(const std::string& name) {
+        return std::get<std::vector<V>>(columns.try_emplace(name, std::vector<V>()).first->second);
+    }
+};
+
 // sink.array(name, std::span<const V>), sink.number(name, double | int64_t)
 template <class Sink>
 class Save {
@@ -98,18 +147,25 @@ class Save {
     }
     template <Number M>
     void operator()(std::string_view name, const M& value) {
-        if (!is_ordinary_count(value)) refuse(full(name));
+        if (!is_ordinary_count(static_cast<Travelling<M>>(value))) refuse(full(name));
         (*this)(name, any(value));
     }
     template <Number M>
     void operator()(std::string_view name, Any<const M> value) {
         sink.number(full(name), static_cast<Travelling<M>>(value.member));
     }
-    template <class M>
-        requires requires(M& object, Save& a) { object.state(a); }
+    template <Stateful<Save> M>
     void operator()(std::string_view name, M& object) {
         Save inner(sink, full(name) + ".");
         object.state(inner);
+    }
+    template <Stateful<Save<Columns>> M, class Allocator>
+    void operator()(std::string_view name, std::vector<M, Allocator>& objects) {
+        sink.number(full(name) + ".count", static_cast<std::int64_t>(objects.size()));
+        Columns columns(full(name));
+        Save<Columns> inner(columns, full(name) + ".");
+        for (M& object : objects) object.state(inner);
+        columns.pour(sink);
     }
     template <class M>
         requires(!std::is_const_v<M>)
@@ -122,6 +178,51 @@ class Save {
     std::string prefix;
 
     std::string full(std::string_view name) const { return prefix + std::string(name); }
+};
+
+// A Source for what Columns took: each object takes what comes next.
+template <class Source>
+class Rewound {
+  public:
+    Rewound(Source& source, std::string outer) : source(source), outer(std::move(outer)) {}
+
+    template <class V>
+    std::span<const V> array(const std::string& name, std::type_identity<V>) {
+        return next<V>(name, number(lengths_of(outer, name), std::type_identity<std::int64_t>{}));
+    }
+    template <class V>
+    V number(const std::string& name, std::type_identity<V>) {
+        return next<V>(name, 1).front();
+    }
+    void demand_spent() const {
+        for (const auto& [name, column] : columns)
+            demand(column.at == column.size,
+                   "there is more of some objects than there are objects");
+    }
+
+  private:
+    struct Column {
+        const void* values = nullptr;
+        std::size_t size = 0, at = 0;
+    };
+    Source& source;
+    std::string outer;
+    std::map<std::string, Column> columns;
+
+    template <class V>
+    std::span<const V> next(const std::string& name, std::int64_t n) {
+        const auto [place, is_new] = columns.try_emplace(name);
+        Column& column = place->second;
+        if (is_new) {
+            const std::span<const V> all = source.array(name, std::type_identity<V>{});
+            column = {all.data(), all.size(), 0};
+        }
+        demand(n >= 0 && std::size_t(n) <= column.size - column.at,
+               "there are more objects than there is of them");
+        const V* from = static_cast<const V*>(column.values) + column.at;
+        column.at += std::size_t(n);
+        return {from, std::size_t(n)};
+    }
 };
 
 // source.array(name, std::type_identity<V>) -> std::span<const V>, source.number(name, ...) ->
@@ -166,11 +267,22 @@ class Load {
     void operator()(std::string_view name, Any<M> value) {
         value.member = static_cast<M>(number<M>(name));
     }
-    template <class M>
-        requires requires(M& object, Load& a) { object.state(a); }
+    template <Stateful<Load> M>
     void operator()(std::string_view name, M& object) {
         Load inner(source, features_, outputs_, full(name) + ".");
         object.state(inner);
+    }
+    template <Stateful<Load<Rewound<Source>>> M, class Allocator>
+    void operator()(std::string_view name, std::vector<M, Allocator>& objects) {
+        Rewound<Source> columns(source, full(name));
+        Load<Rewound<Source>> inner(columns, features_, outputs_, full(name) + ".");
+        objects.clear();
+        for (auto left = number<std::int64_t>(std::string(name) + ".count"); left > 0; --left) {
+            M object;
+            object.state(inner);
+            objects.push_back(std::move(object));
+        }
+        columns.demand_spent();
     }
 
   private:
@@ -203,10 +315,14 @@ class Measure {
     void operator()(std::string_view, const M&) {
         bytes += sizeof(M);
     }
-    template <class M>
-        requires requires(M& object, Measure& a) { object.state(a); }
+    template <Stateful<Measure> M>
     void operator()(std::string_view, M& object) {
         object.state(*this);
+    }
+    template <Stateful<Measure> M, class Allocator>
+    void operator()(std::string_view, std::vector<M, Allocator>& objects) {
+        bytes += (objects.capacity() - objects.size()) * sizeof(M);
+        for (M& object : objects) object.state(*this);
     }
     template <class M>
     void operator()(std::string_view name, Any<M> any) {

@@ -17,7 +17,7 @@ class Widened {
     Row<double> get(const Store<T>& store, Slot j) {
         const Row<T> x = store.get(j, scratch_);
         values_.assign(x.values, x.values + x.size);
-        return {values_.data(), x.indices, x.size, x.width};
+        return x.with(values_.data());
     }
 
   private:

@@ -11,9 +11,12 @@ namespace onlinesvm {
 enum class Shape { linear, rbf, poly, laplacian, chi2, function };
 
 inline Shape shape_of(std::string_view name) {
-    constexpr std::string_view names[] = {"linear", "rbf", "poly", "laplacian", "chi2", "function"};
-    for (int i = 0; i < 6; ++i)
-        if (names[i] == name) return static_cast<Shape>(i);
+    if (name == "linear") return Shape::linear;
+    if (name == "rbf") return Shape::rbf;
+    if (name == "poly") return Shape::poly;
+    if (name == "laplacian") return Shape::laplacian;
+    if (name == "chi2") return Shape::chi2;
+    if (name == "function") return Shape::function;
     throw std::invalid_argument("kernel: unknown name '" + std::string(name) + "'");
 }
 

@@ -22,6 +22,7 @@
 #include "onlinesvm/base/score.hpp"
 #include "onlinesvm/base/support.hpp"
 #include "onlinesvm/base/variable.hpp"
+#include "onlinesvm/base/verbs.hpp"
 
 namespace onlinesvm {
 

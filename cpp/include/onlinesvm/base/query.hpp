@@ -17,36 +17,20 @@ namespace onlinesvm {
 
 template <class T>
 struct Kept {  // an example put aside
-    std::vector<T> values;
-    std::vector<std::int32_t> indices;
-    std::int64_t width = 0, sparse = 0;
+    OwnedRow<T> x;
     double y = 0, weight = 0;
     std::int64_t id = -1;
 
-    Row<T> row() const {
-        static constexpr std::int32_t kNone = 0;  // an empty sparse row is still sparse
-        return {values.data(),
-                !sparse           ? nullptr
-                : indices.empty() ? &kNone
-                                  : indices.data(),
-                values.size(), std::size_t(width)};
-    }
     template <class A>
     void state(A& a) {
-        a("values", values);
-        a("indices", indices);
-        a("width", width);
-        a("sparse", sparse);
+        a("x", x);
         a("y", y);
         a("weight", weight);
-        a("id", any(id));  // -1: nobody
-        if constexpr (A::loading) {
-            demand(indices.size() == (sparse ? values.size() : 0),
-                   "the example put aside is malformed");
+        a("id", any(id));  // -1: none
+        if constexpr (A::loading)
             demand(id == -1 || (id >= 0 && y >= 0 && y == std::floor(y) && weight > 0 &&
-                                is_sound(row(), a.features())),
+                                is_sound(x.row(), a.features())),
                    "the example put aside is malformed");
-        }
     }
 };
 
@@ -74,12 +58,7 @@ class Query {
         if (kind_ == Kind::margin) return distance <= 1;
         if (seen_ == 0 || kept_.id < 0 || distance < best_) {
             best_ = distance;
-            kept_.values.assign(x.values, x.values + x.size);
-            kept_.indices.clear();
-            if (x.sparse()) kept_.indices.assign(x.indices, x.indices + x.size);
-            kept_.width = std::int64_t(x.width);
-            kept_.sparse = x.sparse();
-            kept_.y = y, kept_.weight = weight, kept_.id = id;
+            kept_ = {OwnedRow<T>(x), y, weight, id};
         }
         if (++seen_ < h_) return false;
         seen_ = 0;
@@ -105,7 +84,7 @@ class Query {
     // Whether the example put aside can be learned by a model of so many classes.
     void demand_fits(std::size_t classes, const Store<T>& store) const {
         demand(kept_.id < 0 || (kept_.y < double(classes) &&
-                                (store.size() == 0 || bool(kept_.sparse) == store.sparse())),
+                                (store.size() == 0 || kept_.x.sparse == store.sparse())),
                "the example put aside does not belong to the model");
     }
 

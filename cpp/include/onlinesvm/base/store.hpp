@@ -34,9 +34,27 @@ namespace onlinesvm {
 
 using Slot = std::size_t;
 
+inline isa::Form form_of(Shape shape) {
+    switch (shape) {
+        case Shape::linear:
+            return isa::Form::linear;
+        case Shape::rbf:
+            return isa::Form::rbf;
+        case Shape::poly:
+            return isa::Form::poly;
+        case Shape::laplacian:
+            return isa::Form::laplacian;
+        case Shape::chi2:
+            return isa::Form::chi2;
+        case Shape::function:
+            break;
+    }
+    throw std::logic_error("kernel: a callable has no form of its own");
+}
+
 template <class T>
 isa::Shape<T> shape_for(const Kernel& k) {
-    return {static_cast<isa::Form>(k.shape), static_cast<int>(k.degree), static_cast<T>(k.gamma),
+    return {form_of(k.shape), static_cast<int>(k.degree), static_cast<T>(k.gamma),
             static_cast<T>(k.coef0), static_cast<T>(k.offset)};
 }
 
@@ -107,7 +125,7 @@ class DenseStore {
             const bool dots = from_dots(b);
             for (next = b + 1; next < std::min(b + run, end) && from_dots(next) == dots;) ++next;
             poll((next - b) * L * queries.size() * (width_ + 1));
-            shape.form = dots ? isa::Form::rbf_dot : static_cast<isa::Form>(kernel.shape);
+            shape.form = dots ? isa::Form::rbf_dot : form_of(kernel.shape);
             isa::table<T>().rows(shape, blocks_.data(), norms_.data(), width_, b, next,
                                  queries.data(), query_norms, queries.size(), out);
         }
@@ -420,22 +438,17 @@ class Store {
     }
 
     // A stored example as a row of its own; the scratch keeps it alive.
-    struct Scratch {
-        std::vector<T> values;
-        std::vector<std::int32_t> indices;
-    };
+    using Scratch = OwnedRow<T>;
     Row<T> get(Slot slot, Scratch& scratch) const {
+        scratch.sparse = sparse();
+        scratch.width = width();
         if (const auto* e = std::get_if<SparseStore<T>>(&examples_)) {
             e->get(slot, scratch.values, scratch.indices);
-            static constexpr std::int32_t kNone = 0;  // an empty sparse row is still sparse
-            return {scratch.values.data(),
-                    scratch.indices.empty() ? &kNone : scratch.indices.data(),
-                    scratch.values.size(), e->width()};
+        } else {
+            scratch.values.resize(scratch.width);
+            std::get<DenseStore<T>>(examples_).get(slot, scratch.values.data());
         }
-        const auto& e = std::get<DenseStore<T>>(examples_);
-        scratch.values.resize(e.width());
-        e.get(slot, scratch.values.data());
-        return {scratch.values.data(), nullptr, e.width(), e.width()};
+        return scratch.row();
     }
 
     // out[slot] = k(x, slot) for slots [first, last); out needs padded_size() room.
@@ -559,14 +572,10 @@ class Store {
         return gone;
     }
     void put_back(Removed& gone) noexcept {
-        static constexpr std::int32_t kNone = 0;
-        const auto& [values, indices] = gone.x;
-        const Row<T> x{values.data(), nullptr, values.size(), values.size()};
         if (auto* e = std::get_if<SparseStore<T>>(&examples_))
-            e->push({x.values, indices.empty() ? &kNone : indices.data(), x.size, was_.width},
-                    std::move(gone.entries));
+            e->push(gone.x.row(), std::move(gone.entries));
         else
-            std::get<DenseStore<T>>(examples_).push(x);
+            std::get<DenseStore<T>>(examples_).push(gone.x.row());
         origin_.push_back(gone.origin);
     }
 
@@ -620,7 +629,7 @@ void Store<T>::read(bool sparsely, std::size_t n, std::size_t d, std::span<const
                "the stored examples do not fit their size");
         examples_ = DenseStore<T>(d);
         for (Slot j = 0; j < n; ++j) {
-            const Row<T> x{values.data() + j * d, nullptr, d, d};
+            const Row<T> x(values.data() + j * d, d);
             demand_own_value(x);
             push(x);
         }
@@ -632,9 +641,8 @@ void Store<T>::read(bool sparsely, std::size_t n, std::size_t d, std::span<const
            "the stored examples do not fit their size");
     examples_ = SparseStore<T>();
     for (Slot j = 0; j < n; ++j) {
-        static constexpr std::int32_t kNone = 0;  // an empty sparse row is still sparse
         const std::size_t from = std::size_t(starts[j]), size = std::size_t(starts[j + 1]) - from;
-        const Row<T> x{values.data() + from, size ? indices.data() + from : &kNone, size, d};
+        const Row<T> x(values.data() + from, indices.data() + from, size, d);
         demand(is_sound(x, d), "feature numbers are out of order or range");
         demand_own_value(x);
         push(x);

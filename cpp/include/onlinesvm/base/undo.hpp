@@ -101,7 +101,9 @@ class LedgerOf : public Array {
     void commit() noexcept {
         needed_ = saved_ ? std::min(needed_ + kOften, 4 * kOften) : std::max(needed_ - 1, 0);
         forget();
-        if (needed_ <= kOften && image_.capacity() * sizeof(V) > kSpare) Array().swap(image_);
+        const bool large = image_.capacity() * sizeof(V) > kSpare;
+        if (this->empty() || (large && needed_ <= kOften)) Array().swap(image_);
+        if (this->empty()) decltype(log_)().swap(log_);
     }
     void revert() noexcept {
         if (saved_) {

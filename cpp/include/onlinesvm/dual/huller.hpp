@@ -14,6 +14,9 @@ namespace onlinesvm {
 template <class T>
 class Huller : public OneVsRest<T, Hulls<T>> {
   public:
+    using Verbs = Offers<SolvedVerbs, verb::duality_gap, verb::finish, verb::intercept,
+                         verb::suffered, verb::touching>;
+
     struct Params {
         double C = 1.0;              // infinite: hard margin
         double tol = 1e-3;           // of finish

@@ -11,6 +11,9 @@ namespace onlinesvm {
 template <class T>
 class Lasvm : public PairModel<T> {
   public:
+    using Verbs = Offers<SolvedVerbs, verb::evidence, verb::finish, verb::intercept,
+                         verb::labels_used, verb::suffered, verb::violation>;
+
     struct Params {
         double C = 1.0;
         double tol = 1e-3;                // tau
@@ -50,9 +53,10 @@ class Lasvm : public PairModel<T> {
         } else if (!selects(x, y, weight, id)) {
             return rows_->recycle(std::move(row));
         } else if (const auto* chosen = query_.chosen()) {
-            row = rows_->row_of(chosen->row());
+            row = rows_->row_of(chosen->x.row());
             decide(row);
-            entered = process(chosen->row(), std::move(row), chosen->y, chosen->weight, chosen->id);
+            entered =
+                process(chosen->x.row(), std::move(row), chosen->y, chosen->weight, chosen->id);
         } else {
             entered = process(x, std::move(row), y, weight, id);
         }

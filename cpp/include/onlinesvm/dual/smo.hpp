@@ -15,6 +15,8 @@ class Smo : public PairModel<T> {
     using Base = PairModel<T>;
 
   public:
+    using Verbs = Offers<SolvedVerbs, verb::evidence, verb::improve, verb::intercept>;
+
     struct Params {
         double C = 1.0;
         double tol = 1e-3;

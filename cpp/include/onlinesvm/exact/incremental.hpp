@@ -19,6 +19,9 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
     using Base = OneVsRest<T, Balanced<T>>;
 
   public:
+    using Verbs = Offers<SolvedVerbs, verb::evidence, verb::free_bias, verb::set_C, verb::reweight,
+                         verb::leave_one_out>;
+
     struct Params {
         double C = 1.0;
         double tol = 1e-8;             // largest KKT violation left

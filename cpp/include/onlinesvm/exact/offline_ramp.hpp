@@ -9,6 +9,8 @@ namespace onlinesvm {
 template <class T>
 class OfflineRamp : public RampModel<T> {
   public:
+    using Verbs = Offers<SolvedVerbs, verb::evidence, verb::solve, verb::outer_rounds>;
+
     struct Params : RampParams {
         template <class F>
         void fields(F&& field) {

@@ -61,6 +61,8 @@ class Poker : public OneVsRest<T, Parametric<T, Task::copies>> {
     static constexpr bool kClasses = std::is_same_v<Task, PokerClassification>;
 
   public:
+    using Verbs = Offers<SolvedVerbs, verb::evidence, verb::free_bias, verb::level, verb::path>;
+
     struct Params {
         double C = 1.0;
         double tol = 1e-8;  // largest KKT violation left

@@ -13,6 +13,8 @@ namespace onlinesvm {
 template <class T>
 class Ramp : public RampModel<T> {
   public:
+    using Verbs = Offers<SolvedVerbs, verb::evidence, verb::labels_used, verb::evicted>;
+
     struct Params : RampParams {
         std::int64_t keep_non_support = -1;  // m of Algorithm 2; negative: keep all
         std::int64_t max_support = -1;       // negative: as many as there are
@@ -42,9 +44,9 @@ class Ramp : public RampModel<T> {
         decide(row);
         if (!query_.asks(closest(), x, y, weight, id)) return;
         if (auto chosen = query_.chosen()) {  // greedy: the block's best may be an earlier example
-            row = rows_->row_of(chosen->row());
+            row = rows_->row_of(chosen->x.row());
             decide(row);
-            return add(chosen->row(), std::move(row), chosen->y, chosen->weight, chosen->id);
+            return add(chosen->x.row(), std::move(row), chosen->y, chosen->weight, chosen->id);
         }
         add(x, std::move(row), y, weight, id);
     }

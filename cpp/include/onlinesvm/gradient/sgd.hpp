@@ -1,20 +1,15 @@
 // Stochastic gradient descent for the SVM (Bottou): w <- (1 - eta_t lambda) w + eta_t y x [z < 1].
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <stdexcept>
 #include <string>
 
-#include "onlinesvm/base/hypothesis.hpp"
-#include "onlinesvm/base/verdict.hpp"
+#include "onlinesvm/base/step_learner.hpp"
 #include "onlinesvm/gradient/schedule.hpp"
 
 namespace onlinesvm {
 
 template <class T>
-class Sgd {
+class Sgd : public StepLearner<T, Sgd<T>> {
   public:
     struct Params {
         double alpha = 1e-4;  // lambda
@@ -23,62 +18,29 @@ class Sgd {
         bool average = false;
         Kernel kernel;
 
-        template <class F>
-        void fields(F&& f) {
-            f("alpha", alpha);
-            f("learning_rate", learning_rate);
-            f("eta0", eta0);
-            f("average", average);
-            f("kernel", kernel);
+        void fields(auto&& f) {
+            f("alpha", alpha), f("learning_rate", learning_rate), f("eta0", eta0);
+            f("average", average), f("kernel", kernel);
         }
     };
 
-    explicit Sgd(const Params& params)
-        : lambda(params.alpha),
-          eta(params.learning_rate, params.eta0, params.alpha),
-          f(params.kernel, Keep::least, params.average ? Predictor::average : Predictor::newest) {}
+    explicit Sgd(const Params& p)
+        : Sgd::StepLearner(p.kernel, {.mean = p.average}),
+          lambda(p.alpha),
+          eta(p.learning_rate, p.eta0, p.alpha) {}
 
-    void learn(Row<T> x, double y, double weight, std::int64_t id) {
-        if (!(weight > 0.0)) return;
-        Verdict verdict = task.judge(f.read(x), y);
-        const double step = eta(++t);
-        f.serve();
-        f.shrink(1.0 - step * lambda);
-        if (!(verdict.loss > 0.0)) return;
-        suffered_ += weight * verdict.loss;
-        f.add(x, id, verdict.scaled(step * weight));
+    double step(Function<T>& f, const Example<T>& e) {
+        Loss loss = task.loss(f.predict(e.x), e.y);
+        const double eta_t = eta(e.t);
+        f.shrink(1.0 - eta_t * lambda);
+        if (loss.value > 0.0) f.add(e, loss.moves(eta_t * e.weight));
+        return loss.value;
     }
-
-    // The hinge losses of the examples as they came, before each was learned.
-    double suffered() const { return suffered_; }
-
-    void expect(std::span<const Row<T>> coming) { f.expect(coming); }
-    void turn(std::size_t i) { f.turn(i); }
-    bool steps_whole() const { return f.linear(); }
-    void score(Row<T> x, double* out) const { f.score(x, out); }
-    void score_many(std::span<const Row<T>> xs, double* out) const { f.score_many(xs, out); }
-    std::size_t outputs() const { return f.outputs(); }
-    void grow(std::size_t classes) { f.grow(classes); }
-    Weights weights() const { return f.weights(); }
-    Support<T> support() const { return f.support(); }
-
-    auto undoable() { return std::tie(f, t); }
-
-    template <class A>
-    void state(A& a) {
-        a("f", f);
-        a("t", t);
-    }
-
-    std::size_t nbytes() const { return sizeof(*this) + f.nbytes(); }
 
   private:
     double lambda;
     Schedule eta;
     Classification task;
-    Hypothesis<T> f;
-    std::int64_t t = 0;  // rounds
-    double suffered_ = 0.0;
 };
 
 }  // namespace onlinesvm

@@ -4,36 +4,14 @@
 // the change against the loss: w <- argmin |w - w_t|^2 / 2 + C loss (PA-I) or + C loss^2 (PA-II).
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <stdexcept>
 #include <string>
 
-#include "onlinesvm/base/hypothesis.hpp"
-#include "onlinesvm/base/kernel.hpp"
-#include "onlinesvm/base/row.hpp"
-#include "onlinesvm/base/support.hpp"
-#include "onlinesvm/base/verdict.hpp"
+#include "onlinesvm/base/step_learner.hpp"
 
 namespace onlinesvm {
 
-// The step tau of each variant, from the loss, the squared norm of the move, and C.
-inline double pa1(double loss, double norm2, double C) { return std::min(C, loss / norm2); }
-inline double pa2(double loss, double norm2, double C) { return loss / (norm2 + 0.5 / C); }
-
-using StepRule = double (*)(double loss, double norm2, double C);
-
-inline StepRule step_rule(const std::string& variant) {
-    if (variant == "PA-I") return pa1;
-    if (variant == "PA-II") return pa2;
-    throw std::invalid_argument("variant: '" + variant + "' is not 'PA-I' or 'PA-II'");
-}
-
 template <class T, class Task>
-class PassiveAggressive {
+class PassiveAggressive : public StepLearner<T, PassiveAggressive<T, Task>> {
   public:
     struct Params {
         std::string variant = "PA-I";
@@ -42,64 +20,32 @@ class PassiveAggressive {
         Kernel kernel;
         Task task;
 
-        template <class F>
-        void fields(F&& f) {
-            f("variant", variant);
-            f("C", C);
-            f("average", average);
-            f("kernel", kernel);
+        void fields(auto&& f) {
+            f("variant", variant), f("C", C), f("average", average), f("kernel", kernel);
             task.fields(f);
         }
     };
 
-    explicit PassiveAggressive(const Params& params)
-        : C(params.C),
-          task(params.task),
-          tau(step_rule(params.variant)),
-          f(params.kernel, Keep::least, params.average ? Predictor::average : Predictor::newest) {
-        if (!(C > 0.0)) throw std::invalid_argument("C: must be positive");
+    explicit PassiveAggressive(const Params& p)
+        : PassiveAggressive::StepLearner(p.kernel, {.mean = p.average}), p(p) {
+        if (!(p.C > 0.0)) throw std::invalid_argument("C: must be positive");
+        if (p.variant != "PA-I" && p.variant != "PA-II")
+            throw std::invalid_argument("variant: '" + p.variant + "' is not 'PA-I' or 'PA-II'");
     }
 
-    // The box of the paper, Figure 1.
-    void learn(Row<T> x, double y, double weight, std::int64_t id) {
-        if (!(weight > 0.0)) return;
-        Verdict verdict = task.judge(f.read(x), y);
-        f.serve();
-        if (!(verdict.loss > 0.0)) return;  // passive
-        suffered_ += weight * verdict.loss;
-        const double V2 = static_cast<double>(verdict.count) * f.norm2(x);
-        const double step = tau(verdict.loss, V2, C * weight);
-        if (!(V2 > 0.0 && std::isfinite(step))) return;  // x = 0: no step helps
-        f.add(x, id, verdict.scaled(step));              // aggressive
-    }
-
-    // What the examples cost when they came, before each was learned.
-    double suffered() const { return suffered_; }
-
-    void expect(std::span<const Row<T>> coming) { f.expect(coming); }
-    void turn(std::size_t i) { f.turn(i); }
-    bool steps_whole() const { return f.linear(); }
-    void score(Row<T> x, double* out) const { f.score(x, out); }
-    void score_many(std::span<const Row<T>> xs, double* out) const { f.score_many(xs, out); }
-    std::size_t outputs() const { return f.outputs(); }
-    void grow(std::size_t classes) { f.grow(classes); }
-    Weights weights() const { return f.weights(); }
-    Support<T> support() const { return f.support(); }
-    std::size_t nbytes() const { return sizeof(*this) + f.nbytes(); }
-
-    auto undoable() { return std::tie(f); }
-
-    template <class A>
-    void state(A& a) {
-        a("f", f);
+    // Figure 1.
+    double step(Function<T>& f, const Example<T>& e) {
+        Loss loss = p.task.loss(f.predict(e.x), e.y);
+        if (!(loss.value > 0.0)) return 0.0;  // passive
+        const double V2 = static_cast<double>(loss.count) * f.k(e.x), C = p.C * e.weight;
+        const double tau = first ? std::min(C, loss.value / V2) : loss.value / (V2 + 0.5 / C);
+        if (V2 > 0.0 && std::isfinite(tau)) f.add(e, loss.moves(tau));  // aggressive, but for x = 0
+        return loss.value;
     }
 
   private:
-    double C;
-    Task task;
-    StepRule tau;
-    Hypothesis<T> f;
-    double suffered_ = 0.0;
+    Params p;
+    bool first = p.variant == "PA-I";
 };
 
 template <class T>

@@ -34,6 +34,12 @@ double squared_norm(const T* x, std::size_t n) {
 struct Change {
     std::size_t output;
     double step;
+
+    template <class A>
+    void state(A& a) {
+        a("output", output);
+        a("step", step);
+    }
 };
 
 // One weight vector per output, in float64 whatever the rows are. The bias, if any, is the weight
@@ -47,9 +53,13 @@ class LinearModel {
     std::size_t width() const { return columns; }
 
     // New outputs start at zero.
-    void grow(std::size_t outputs) {
-        bias.resize(std::max(outputs, bias.size()));
-        w.resize(bias.size() * stride);
+    void resize(std::size_t outputs) {
+        bias.resize(outputs);
+        w.resize(outputs * stride);
+    }
+
+    void score_many(std::span<const Row<T>> xs, double* out) const {
+        for (const Row<T>& x : xs) score(x, out), out += outputs();
     }
 
     void score(Row<T> x, double* out) const {
@@ -109,18 +119,12 @@ class LinearModel {
     void append(const LinearModel& other, std::int64_t) {
         widen(other.columns);
         const std::size_t first = outputs();
-        grow(first + other.outputs());
+        resize(first + other.outputs());
         for (std::size_t r = 0; r < other.outputs(); ++r) {
             bias.edit(first + r) = other.bias[r];
             std::copy_n(other.w.begin() + r * other.stride, other.columns,
                         w.edit().begin() + (first + r) * stride);
         }
-    }
-
-    // The first outputs stay.
-    void cut(std::size_t outputs) {
-        bias.resize(outputs);
-        w.resize(outputs * stride);
     }
 
     // Inner products of the outputs as functions, row-major.

@@ -1,4 +1,4 @@
-// Functions f_r(x) = sum_i s_ri k(x_i, x) learned by adding examples with their coefficients.
+// Functions f_r(x) = sum_i s_ri k(x_i, x), moved by adding examples with their coefficients.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "onlinesvm/base/linear.hpp"
+#include "onlinesvm/base/linear_model.hpp"
 #include "onlinesvm/base/score.hpp"
 #include "onlinesvm/base/store.hpp"
 #include "onlinesvm/base/support.hpp"
@@ -26,9 +26,7 @@ class KernelModel {
     std::size_t size() const { return store.size(); }
 
     // New outputs start at zero.
-    void grow(std::size_t outputs) {
-        s.resize(std::max(outputs, s.size()), PlainLedger<double>(store.size()));
-    }
+    void resize(std::size_t outputs) { s.resize(outputs, PlainLedger<double>(store.size())); }
 
     // Kernel rows of the next examples, all in one trip through the store.
     void expect(std::span<const Row<T>> xs) {
@@ -89,6 +87,8 @@ class KernelModel {
         for (auto& row : s) row.push_back(0.0);
         for (const Change& change : changes) s[change.output].edit(store.size() - 1) = change.step;
     }
+
+    const std::vector<std::int64_t>& stored() const { return ids; }
 
     // The slot of the example with this id; size() if it is not stored. Streams number upwards.
     std::size_t find(std::int64_t id) const {
@@ -154,9 +154,6 @@ class KernelModel {
             s.back().insert(s.back().end(), row.begin(), row.end());
         }
     }
-
-    // The first outputs stay.
-    void cut(std::size_t outputs) { s.resize(outputs); }
 
     // Inner products of the outputs as functions, row-major; one kernel row per example.
     std::vector<double> gram() const {
@@ -241,22 +238,19 @@ class KernelModel {
     // A dense example for a sparse store and the other way round; the scratch keeps it alive.
     Row<T> as_stored(Row<T> x, typename Store<T>::Scratch& form) const {
         if (store.size() == 0 || x.sparse() == store.sparse()) return x;
-        form.values.clear();
-        form.indices.clear();
-        if (x.sparse()) {
-            form.values.assign(store.width(), T(0));
-            for (std::size_t i = 0; i < x.size; ++i)
-                if (static_cast<std::size_t>(x.indices[i]) < store.width())
-                    form.values[x.indices[i]] = x.values[i];
-            return {form.values.data(), nullptr, store.width(), store.width()};
-        }
+        form = {};
+        form.sparse = store.sparse();
+        form.width = form.sparse ? x.width : store.width();
+        if (!form.sparse) form.values.assign(form.width, T(0));
         for (std::size_t i = 0; i < x.size; ++i) {
-            if (x.values[i] == T(0)) continue;
-            form.values.push_back(x.values[i]);
-            form.indices.push_back(static_cast<std::int32_t>(i));
+            if (form.sparse && x.values[i] != T(0)) {
+                form.values.push_back(x.values[i]);
+                form.indices.push_back(static_cast<std::int32_t>(i));
+            } else if (!form.sparse && static_cast<std::size_t>(x.indices[i]) < form.width) {
+                form.values[x.indices[i]] = x.values[i];
+            }
         }
-        form.indices.push_back(0);  // never empty, so that the row stays a sparse one
-        return {form.values.data(), form.indices.data(), form.values.size(), x.width};
+        return form.row();
     }
 
     const T* complete(Row<T> x, Aligned<T>& row) const {

@@ -1,0 +1,329 @@
+// The functions f_r that a learner moves, one per output: by weights or by examples, shrunk in one
+// multiplication, and averaged over their whole life without work per round.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "onlinesvm/base/kernel.hpp"
+#include "onlinesvm/base/kernel_model.hpp"
+#include "onlinesvm/base/linear_model.hpp"
+#include "onlinesvm/base/row.hpp"
+#include "onlinesvm/base/support.hpp"
+
+namespace onlinesvm {
+
+// An example as it arrives, in round t = 1, 2, ...
+template <class T>
+struct Example {
+    Row<T> x;
+    double y = 0.0, weight = 1.0;
+    std::int64_t id = 0, t = 0;
+};
+
+// What is kept besides f itself.
+struct Keeping {
+    bool examples = false;  // even where weights would do
+    bool births = false;    // the round in which each example was stored
+    bool mean = false;      // of all functions that served a round: it predicts
+    bool norm = false;      // |f|^2 over all outputs
+    bool bias = false;      // added to f, moved with it, never shrunk
+};
+
+// f_r = a_r v_r. The mean is lazy: with S_r = sum over past rounds of f_r = b_r v_r + u_r, a round
+// adds a_r to b_r, and a step v_r += d takes b_r d from u_r, so that S_r stays what it was. The model
+// holds v_r and, where there is a mean, u_r behind it.
+template <class T>
+class Function {
+  public:
+    explicit Function(const Kernel& kernel, Keeping keeping = {})
+        : keeping(keeping), parts(keeping.mean ? 2 : 1), model(LinearModel<T>(kernel.offset)) {
+        if (kernel.shape != Shape::linear || keeping.examples) model = KernelModel<T>(kernel);
+        resize(1);
+    }
+
+    std::size_t outputs() const { return of.size(); }
+    void resize(std::size_t outputs) {
+        of.resize(outputs);
+        steps.reserve(2 * parts *
+                      std::max<std::size_t>(2, outputs));  // a step in weights must not fail
+        std::visit([&](auto& m) { m.resize(outputs * parts); }, model);
+    }
+    // Two classes share one output f; with a third they become -f/2 and f/2, the same classifier.
+    void grow(std::size_t classes) {
+        if (classes < 3 || classes <= outputs()) return;
+        const bool was_binary = outputs() == 1;
+        resize(classes);
+        if (!was_binary) return;
+        copy(0, 1, 0.5);
+        copy(0, 0, -0.5);
+        norm2_ *= 0.5;
+        of.edit(1).bias *= 0.5;
+        of.edit(0).bias *= -0.5;
+    }
+
+    // ---- one round ----
+
+    void expect(std::span<const Row<T>> coming) {
+        if (auto* m = std::get_if<KernelModel<T>>(&model)) m->expect(coming);
+    }
+    void turn(std::size_t i) {
+        if (auto* m = std::get_if<KernelModel<T>>(&model)) m->turn(i);
+    }
+
+    // The newest f at the example about to be learned.
+    std::span<const double> read(Row<T> x) {
+        raw.resize(outputs());
+        std::visit([&](auto& m) { m.read(x, parts, raw.data()); }, model);
+        for (std::size_t r = 0; r < raw.size(); ++r) raw[r] = of[r].a * raw[r] + of[r].bias;
+        return raw;
+    }
+    // The same, in a round that f serves.
+    std::span<const double> predict(Row<T> x) {
+        read(x);
+        serve();
+        return raw;
+    }
+    void serve() {
+        ++rounds;
+        for (std::size_t r = 0; keeping.mean && r < outputs(); ++r) of.edit(r).b += of[r].a;
+    }
+
+    double k(Row<T> x) const {  // k(x, x)
+        return std::visit([&](const auto& m) { return m.norm2(x); }, model);
+    }
+    double norm2() const { return norm2_; }
+
+    void shrink(double factor) {
+        for (std::size_t r = 0; r < outputs(); ++r) shrink(r, factor);
+        norm2_ *= factor * factor;
+    }
+    void shrink(std::size_t r, double factor) {
+        double& a = of.edit(r).a;
+        a *= factor;
+        if (keeping.norm) raw[r] *= factor;
+        if (!(a >= kSmall && a <= 1.0 / kSmall)) fold(r);
+    }
+
+    // f_output += step k(x, .) for an example that was read before; more of it, if it is stored.
+    void add(const Example<T>& e, std::span<const Change> changes) {
+        rescale(e, changes);
+        note_birth(e);
+        for (const auto& [r, step] : changes)
+            if (keeping.bias) of.edit(r).bias += step;
+        std::visit([&](auto& m) { m.add(e.x, e.id, steps); }, model);
+    }
+    // The same, as one more stored example even if it is one already.
+    void push(const Example<T>& e, std::span<const Change> changes) {
+        rescale(e, changes);
+        if (keeping.births) born.push_back(e.t);
+        std::get<KernelModel<T>>(model).push(e.x, e.id, steps);
+    }
+
+    // ---- stored examples; weights store none ----
+
+    bool linear() const { return std::holds_alternative<LinearModel<T>>(model); }
+    std::size_t size() const {
+        const auto* m = std::get_if<KernelModel<T>>(&model);
+        return m ? m->size() : 0;
+    }
+    std::optional<Slot> find(std::int64_t id) const {
+        const auto* m = std::get_if<KernelModel<T>>(&model);
+        if (!m || m->find(id) == m->size()) return std::nullopt;
+        return m->find(id);
+    }
+    std::optional<Slot> born_in(std::int64_t t) const {
+        const auto at = std::find(born.begin(), born.end(), t);
+        if (at == born.end()) return std::nullopt;
+        return Slot(at - born.begin());
+    }
+    std::vector<std::int64_t> ids() const {
+        const auto* m = std::get_if<KernelModel<T>>(&model);
+        return m ? m->stored() : std::vector<std::int64_t>();
+    }
+    std::vector<double> free_bias() const {
+        std::vector<double> out;
+        for (const Output& output : of) out.push_back(output.bias);
+        return out;
+    }
+    std::span<const std::int64_t> births() const { return {born.data(), born.size()}; }
+
+    // The last one takes the place of the one that goes.
+    void drop(Slot slot) {
+        std::get<KernelModel<T>>(model).drop(slot);
+        if (!keeping.births) return;
+        born.edit(slot) = born.back();
+        born.pop_back();
+    }
+    // v as it grew: visit(i, v) after each stored example, in slot order.
+    template <class Visit>
+    void replay(Row<T> x, Visit&& visit) const {
+        std::get<KernelModel<T>>(model).replay(x, visit);
+    }
+    // Whether x could have been read before: there are as many weights as it is wide.
+    bool has_room_for(Row<T> x) const {
+        const auto* m = std::get_if<LinearModel<T>>(&model);
+        return !m || x.width <= m->width();
+    }
+
+    // ---- as vectors; without a mean ----
+
+    // f_to = factor f_from
+    void copy(std::size_t from, std::size_t to, double factor) {
+        for (std::size_t part = 0; part < parts; ++part)
+            copy_part(from * parts + part, to * parts + part, factor);
+        of.edit(to) = of[from];
+    }
+    // f_to = keep f_to + share f_from
+    void blend(std::size_t to, double keep, std::size_t from, double share) {
+        copy_part(to, to, keep * of[to].a);
+        of.edit(to).a = 1.0;
+        std::visit([&](auto& m) { m.blend(from, to, share * of[from].a); }, model);
+    }
+    // The functions of another follow; the ids of its examples go up by `shift`.
+    void append(const Function& other, std::int64_t shift) {
+        std::visit(
+            [&](auto& m) {
+                m.append(std::get<std::remove_reference_t<decltype(m)>>(other.model), shift);
+            },
+            model);
+        of.insert(of.end(), other.of.begin(), other.of.end());
+        resize(of.size());
+    }
+    // Inner products of the outputs, row-major.
+    std::vector<double> gram() const {
+        std::vector<double> G = std::visit([](const auto& m) { return m.gram(); }, model);
+        for (std::size_t i = 0; i < G.size(); ++i)
+            G[i] *= of[i / outputs()].a * of[i % outputs()].a;
+        return G;
+    }
+
+    // ---- what it says, and what it is made of ----
+
+    void score_many(std::span<const Row<T>> xs, double* out) const {
+        if (!keeping.mean) {
+            std::visit([&](const auto& m) { m.score_many(xs, out); }, model);
+            for (std::size_t i = 0; i < xs.size(); ++i)
+                for (const Output& o : of) *out = o.a * *out + o.bias, ++out;
+            return;
+        }
+        std::vector<double> values(xs.size() * outputs() * parts);
+        std::visit([&](const auto& m) { m.score_many(xs, values.data()); }, model);
+        for (std::size_t i = 0; i < xs.size() * outputs(); ++i)
+            out[i] = predicted(i % outputs(), &values[i * parts], 1);
+    }
+
+    Weights weights() const {
+        const auto* m = std::get_if<LinearModel<T>>(&model);
+        if (!m) throw std::logic_error("this model has no weights");
+        Weights all = m->weights(), out{all.width, {}, {}};
+        for (std::size_t r = 0; r < outputs(); ++r) {
+            out.intercept.push_back(predicted(r, &all.intercept[r * parts], 1) + of[r].bias);
+            for (std::size_t i = 0; i < all.width; ++i)
+                out.coef.push_back(predicted(r, &all.coef[r * parts * all.width + i], all.width));
+        }
+        return out;
+    }
+    Support<T> support() const {
+        const auto* m = std::get_if<KernelModel<T>>(&model);
+        if (!m) throw std::logic_error("this model has no support vectors");
+        Support<T> out = m->support();
+        const std::size_t n = out.ids.size();
+        const std::vector<double> all = std::exchange(out.coef, {});
+        for (std::size_t r = 0; r < outputs(); ++r)
+            for (std::size_t i = 0; i < n; ++i)
+                out.coef.push_back(predicted(r, &all[r * parts * n + i], n));
+        return out;
+    }
+
+    std::size_t nbytes() const {
+        return std::visit([](const auto& m) { return m.nbytes(); }, model) + nbytes_of(of, born);
+    }
+
+    auto undoable() { return std::tie(model, of, born, rounds, norm2_); }
+
+    template <class A>
+    void state(A& archive) {
+        std::visit([&](auto& m) { archive("model", m); }, model);
+        archive("outputs", of);
+        archive("rounds", rounds);
+        archive("born", born);
+        archive("norm2", norm2_);
+        if constexpr (A::loading) {
+            const std::size_t held = std::visit([](const auto& m) { return m.outputs(); }, model);
+            demand(held == outputs() * parts && born.size() == (keeping.births ? size() : 0),
+                   "the function does not fit its outputs or its rounds");
+        }
+    }
+
+  private:
+    static constexpr double kSmall = 1e-5;  // a scale that costs digits
+
+    struct Output {
+        double a = 1.0, b = 0.0, bias = 0.0;
+
+        template <class A>
+        void state(A& archive) {
+            archive("scale", a), archive("served", b), archive("bias", bias);
+            if constexpr (A::loading)
+                demand(a >= kSmall && a <= 1.0 / kSmall && b >= 0.0, "an output is malformed");
+        }
+    };
+
+    Keeping keeping;
+    std::size_t parts;  // of each output: v, or v and u
+    std::variant<LinearModel<T>, KernelModel<T>> model;
+    PlainLedger<Output> of;          // the outputs
+    PlainLedger<std::int64_t> born;  // by slot
+    std::int64_t rounds = 0;
+    double norm2_ = 0.0;        // shrinking forgets its rounding errors with everything else
+    std::vector<double> raw;    // f at the example at hand
+    std::vector<Change> steps;  // in units of v and u
+
+    // a into v; S stays what it is.
+    void fold(std::size_t r) {
+        Output& o = of.edit(r);
+        if (keeping.mean) std::visit([&](auto& m) { m.blend(2 * r, 2 * r + 1, o.b); }, model);
+        copy_part(r * parts, r * parts, o.a);
+        o.a = 1.0;
+        o.b = 0.0;
+    }
+    void copy_part(std::size_t from, std::size_t to, double factor) {
+        std::visit([&](auto& m) { m.copy(from, to, factor); }, model);
+    }
+    void note_birth(const Example<T>& e) {
+        if (!keeping.births) return;
+        if (const auto slot = find(e.id))
+            born.edit(*slot) = e.t;
+        else
+            born.push_back(e.t);
+    }
+
+    // Steps of f in units of v and u.
+    void rescale(const Example<T>& e, std::span<const Change> changes) {
+        steps.clear();
+        for (const auto& [r, step] : changes) {
+            const double v = step / of[r].a;
+            steps.push_back({r * parts, v});
+            if (keeping.mean) steps.push_back({r * parts + 1, -of[r].b * v});
+        }
+        if (!keeping.norm) return;
+        const double k2 = k(e.x);
+        for (const auto& [r, step] : changes) norm2_ += step * (2.0 * raw[r] + step * k2);
+    }
+
+    // What predicts, from v and from u, which lies `stride` further.
+    double predicted(std::size_t r, const double* v, std::size_t stride) const {
+        if (!keeping.mean) return of[r].a * v[0];
+        return ((of[r].b + of[r].a) * v[0] + v[stride]) / static_cast<double>(rounds + 1);
+    }
+};
+
+}  // namespace onlinesvm
