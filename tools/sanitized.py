@@ -55,8 +55,8 @@ def package(build: Path) -> Path:
     for source in (ROOT / "src" / "onlinesvm").iterdir():
         if source.suffix != ".so" and source.name != "__pycache__":
             (folder / source.name).symlink_to(source)
-    for core in build.glob("_core*.so"):
-        (folder / core.name).symlink_to(core)
+    for module in build.glob("_*.so"):
+        (folder / module.name).symlink_to(module)
     prefer(folder.parent)
     return folder.parent
 
