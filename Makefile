@@ -64,8 +64,12 @@ cpp     = $(wildcard cpp/*/*.[ch]pp cpp/*/*.inl cpp/include/onlinesvm/*/*.hpp)
 configure = $(cmake) -S . -B $(1) -G Ninja --log-level=WARNING \
     -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(bin)/ninja
 
-build/native/build.ninja: .venv/.made
-	$(call configure,build/native) -DONLINESVM_INPLACE=ON -DPython_EXECUTABLE=$(CURDIR)/$(python)
+# The modules as developers need them: with the windows that tests and benchmarks look through.
+modules := -DONLINESVM_PROBES=ON -DPython_EXECUTABLE=$(CURDIR)/$(python)
+
+build/native/build.ninja: .venv/.made Makefile
+	$(call configure,build/native) $(modules) -DONLINESVM_INPLACE=ON
+	@touch $@
 
 build/sanitize/build.ninja: .venv/.made
 	@sh tools/doctor.sh $(PYTHON) sanitizers
@@ -75,10 +79,11 @@ build/sanitize/build.ninja: .venv/.made
 # The Python module under the sanitizers of one kind.
 build/module-address/build.ninja: sanitizers := address,undefined
 build/module-thread/build.ninja: sanitizers := thread
-build/module-%/build.ninja: .venv/.made
+build/module-%/build.ninja: .venv/.made Makefile
 	@sh tools/doctor.sh $(PYTHON) sanitizers
-	$(call configure,build/module-$*) -DPython_EXECUTABLE=$(CURDIR)/$(python) \
-	    -DONLINESVM_SANITIZE=$(sanitizers) -DCMAKE_BUILD_TYPE=Debug
+	$(call configure,build/module-$*) $(modules) -DONLINESVM_SANITIZE=$(sanitizers) \
+	    -DCMAKE_BUILD_TYPE=Debug
+	@touch $@
 
 build: .venv/.installed build/native/build.ninja
 	@$(cmake) --build build/native -j $(JOBS) -- --quiet
@@ -142,6 +147,6 @@ docs: build .venv/.docs-extra
 	NO_MKDOCS_2_WARNING=1 $(bin)/mkdocs build --strict --site-dir build/docs $(ARGS)
 
 clean:
-	rm -rf .venv build dist src/onlinesvm/_core*.so .pytest_cache .mypy_cache .ruff_cache \
+	rm -rf .venv build dist src/onlinesvm/_*.so .pytest_cache .mypy_cache .ruff_cache \
 	    .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

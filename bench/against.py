@@ -55,20 +55,12 @@ def works() -> Iterator[tuple[str, Work]]:
     def batch(name: str, n: int) -> Work:
         return lambda: fresh(name).partial_fit(X[:n], y[:n])
 
-    def one_by_one(name: str, n: int) -> Work:
-        rows, labels = X[:n], y[:n].tolist()
+    def one_by_one(name: str, rows: Any) -> Work:
+        labels = y[: len(rows)].tolist()
 
         def run() -> None:
             model = fresh(name)
             for row, label in zip(rows, labels, strict=True):
-                model.learn_one(row, label)
-
-        return run
-
-    def dicts(name: str, n: int) -> Work:
-        def run() -> None:
-            model = fresh(name)
-            for row, label in zip(records[:n], y[:n].tolist(), strict=True):
                 model.learn_one(row, label)
 
         return run
@@ -84,8 +76,8 @@ def works() -> Iterator[tuple[str, Work]]:
     cheap = ("PassiveAggressiveClassifier", "SGDSVC", "PegasosSVC", "StreamSVC")
     for name in cheap:
         yield f"{name}, batch", batch(name, len(X))
-        yield f"{name}, one by one", one_by_one(name, len(X))
-    yield "PassiveAggressiveClassifier, dicts", dicts(cheap[0], len(X))
+        yield f"{name}, one by one", one_by_one(name, X)
+    yield "PassiveAggressiveClassifier, dicts", one_by_one(cheap[0], records)
     kernel = {
         "RampSVC": 1500,
         "IncrementalSVC": 700,
@@ -100,7 +92,7 @@ def works() -> Iterator[tuple[str, Work]]:
     for name, n in kernel.items():
         yield f"{name}, batch", batch(name, n)
         if name not in ("SmoSVC", "CoreVectorSVC"):
-            yield f"{name}, one by one", one_by_one(name, min(n, 700))
+            yield f"{name}, one by one", one_by_one(name, X[: min(n, 700)])
     yield "RampSVC, predict_one", predict("RampSVC", 1000, 2000)
     yield "PassiveAggressiveClassifier, predict_one", predict(cheap[0], 1000, 10_000)
     yield "RampSVC, decision_function", scores("RampSVC", 1000)

@@ -2,7 +2,9 @@
 
 import os
 from collections import Counter
+from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # Read by numpy and scikit-learn when they are first imported, which no test has done yet.
@@ -20,6 +22,17 @@ settings.register_profile(
 )
 settings.register_profile("explore", deadline=None, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+
+@pytest.fixture
+def checkout(monkeypatch):
+    """`bench` and `reproduce` can be imported; what that does to the environment is undone."""
+    before = dict(os.environ)
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[1]))
+    import bench  # noqa: F401
+
+    os.environ.clear()
+    os.environ.update(before)
 
 
 def pytest_terminal_summary(terminalreporter, config):

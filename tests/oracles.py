@@ -5,11 +5,13 @@ Nothing here is shared with the library, so that the two can disagree.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -149,6 +151,24 @@ def alphas(model: Any, n: int) -> Array:
     alpha = np.zeros((len(model.dual_coef_), n))
     alpha[:, model.support_] = np.abs(model.dual_coef_)
     return alpha
+
+
+def svm_kkt(
+    model: Any,
+    kernel: Callable[[Array, Array], Array],
+    X: Array,
+    y: Array,
+    C: Array | float,
+    held: Any = slice(None),
+) -> float:
+    """The KKT residual of an SVM over the ids held, from its coefficients and its bias alone.
+
+    Where the bias is free, the balance y'a = 0 is one of the conditions.
+    """
+    alpha, X, y = alphas(model, len(y))[0][held], X[held], y[held]
+    violation = box_kkt(signed_gram(kernel, X, y), 1.0 - y * model.intercept_[0], alpha, C)
+    free = getattr(model, "bias", "free") == "free"
+    return max(violation, abs(float(y @ alpha)) if free else 0.0)
 
 
 def best_gain(Q: Array, a: Array, C: Array | float) -> float:
@@ -310,6 +330,17 @@ NASTY = (
     tiny,
     zeros,
 )
+
+#: What any SVM should solve to the last digit, whatever its kernel.
+KINDS = (blobs, duplicates, contradictory, one_class_first, sorted_labels)
+
+
+def crossed(kinds: Iterable[Any], kernels: Iterable[str], costs: Iterable[float]) -> list[Any]:
+    """Every kind of stream with every kernel and every C, as parameters of a test."""
+    return [
+        pytest.param(kind, kernel, C, id=f"{kind.__name__}-{kernel}-{C}")
+        for kind, kernel, C in product(kinds, kernels, costs)
+    ]
 
 
 def nasty_streams(n: int = 24, seed: int = 0) -> list[Stream]:

@@ -1,7 +1,9 @@
 """The package as installed: it imports, knows its version and carries its compiled core."""
 
+import re
 from importlib.metadata import version
 from importlib.resources import files
+from pathlib import Path
 
 import onlinesvm
 from onlinesvm import _core
@@ -9,6 +11,11 @@ from onlinesvm import _core
 
 def test_version_is_the_installed_one():
     assert onlinesvm.__version__ == version("onlinesvm")
+
+
+def test_the_citation_is_of_this_version():
+    citation = (Path(__file__).parents[1] / "CITATION.cff").read_text()
+    assert re.findall(r"^version: (.*)$", citation, re.M) == [onlinesvm.__version__]
 
 
 def test_the_compiled_core_is_ours():

@@ -73,6 +73,7 @@ class Copy:
             settings = [
                 *([f"-DCMAKE_MAKE_PROGRAM={ninja}"] if ninja.exists() else []),
                 "-DONLINESVM_INPLACE=ON",
+                "-DONLINESVM_PROBES=ON",
                 f"-DPython_EXECUTABLE={sys.executable}",
                 "-DCMAKE_BUILD_TYPE=None",
                 "-DCMAKE_CXX_FLAGS=-O1",

@@ -2,10 +2,12 @@
 
 A row of n kernel values has to read n x d numbers; no code can be faster than that read. Sizes lie
 beyond the L2 cache, where memory and not arithmetic is the limit. The compiled core times both
-itself (``_core.time_row``) and gives the minimum of each: Python calls would blur microseconds.
+itself (``_probes.time_row``) and gives the minimum of each: Python calls would blur microseconds.
 """
 
 from __future__ import annotations
+
+from importlib.util import find_spec
 
 from bench.common import Lap, Options, Report, parse
 
@@ -13,10 +15,10 @@ STORES = [(40_000, 54, 32), (40_000, 54, 64), (20_000, 123, 32), (10_000, 784, 3
 
 
 def contest(n: int, d: int, bits: int, report: Report, options: Options) -> None:
-    from onlinesvm import _core
+    from onlinesvm import _probes
 
     n = options.size(n, 256)
-    times = _core.time_row(n, d, bits, max(options.repeats, 1))
+    times = _probes.time_row(n, d, bits, max(options.repeats, 1))
     case = f"{n:,} x {d} float{bits}"
     row, read = times["row_seconds"], times["read_seconds"]
     facts = {"MiB": round(n * d * bits / 8 / 2**20, 1)}
@@ -26,11 +28,9 @@ def contest(n: int, d: int, bits: int, report: Report, options: Options) -> None
 
 
 def main() -> None:
-    from onlinesvm import _core
-
     options = parse(__doc__, repeats=200)
-    if not hasattr(_core, "time_row"):
-        raise SystemExit("kernel_row: this build of the core has no time_row; nothing measured")
+    if find_spec("onlinesvm._probes") is None:
+        raise SystemExit("kernel_row: no onlinesvm._probes here; `make build` makes it")
     report = Report("kernel_row", "One RBF row / one read of the store", "read", options)
     for n, d, bits in STORES:
         contest(n, d, bits, report, options)

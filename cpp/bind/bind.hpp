@@ -79,25 +79,6 @@ class Shared {
         });
     }
 
-    void learn_one(const Values1& x, double y, double w, std::int64_t id) {
-        with_row(x, [&](Row<T> row) { learn(row, y, w, id); });
-    }
-
-    void learn_one_sparse(const Values1& values, const Vector<std::int32_t>& indices,
-                          std::size_t width, double y, double w, std::int64_t id) {
-        with_sparse_row(values, indices, width, [&](Row<T> row) { learn(row, y, w, id); });
-    }
-
-    void learn_one_dict(const Features& x, const Vocabulary& vocabulary, double y, double w,
-                        std::int64_t id) {
-        Borrowed<NamedRow<T>> named;
-        Names fresh;
-        const Row<T> row = named->read(x, vocabulary, &fresh);
-        Taught taught(vocabulary, fresh);
-        learn(row, y, w, id);
-        taught.keep();
-    }
-
     // The short way, for one more example: it gets the next number. False, and nothing has happened:
     // x must go the long way, which converts it or says what is wrong.
     bool learn_next(nb::handle row, double y, double w, Register& numbers) {
@@ -146,12 +127,11 @@ class Shared {
     }
 
     Scores score_one(const Values1& x) const {
-        return with_row(x, [&](Row<T> row) { return score(row); });
-    }
-
-    Scores score_one_sparse(const Values1& values, const Vector<std::int32_t>& indices,
-                            std::size_t width) const {
-        return with_sparse_row(values, indices, width, [&](Row<T> row) { return score(row); });
+        return typed(x, [&]<class S>(const S* values) {
+            Borrowed<std::vector<T>> buffer;
+            const std::size_t n = x.shape(0);
+            return score(Row<T>(finite(as(values, n, *buffer), n), n));
+        });
     }
 
     Scores score_one_dict(const Features& x, const Vocabulary& vocabulary) const {
@@ -480,28 +460,6 @@ class Shared {
         return nb::borrow<Scores>(scores);
     }
 
-    template <class Use>
-    static auto with_row(const Values1& x, Use&& use) {
-        return typed(x, [&]<class S>(const S* values) {
-            Borrowed<std::vector<T>> buffer;
-            const std::size_t n = x.shape(0);
-            return use(Row<T>(finite(as(values, n, *buffer), n), n));
-        });
-    }
-
-    template <class Use>
-    static auto with_sparse_row(const Values1& x, const Vector<std::int32_t>& indices,
-                                std::size_t width, Use&& use) {
-        return typed(x, [&]<class S>(const S* values) {
-            Borrowed<std::vector<T>> buffer;
-            const std::size_t n = x.shape(0);
-            same_length("indices", indices.shape(0), n);
-            demand_ascending(view(indices), width);
-            const T* stored = finite(as(values, n, *buffer), n);
-            return use(Row<T>(stored, indices.data(), n, width));
-        });
-    }
-
     static bool is_real(const Values1& x) {
         return x.dtype() == nb::dtype<double>() || x.dtype() == nb::dtype<float>();
     }
@@ -552,17 +510,12 @@ void bind_as(nb::module_& m, const std::string& name) {
         .def("learn_dense", &Model::learn_dense, "X"_a, "y"_a, "w"_a, "ids"_a)
         .def("learn_sparse", &Model::learn_sparse, "data"_a, "indices"_a, "indptr"_a, "width"_a,
              "y"_a, "w"_a, "ids"_a)
-        .def("learn_one", &Model::learn_one, "x"_a, "y"_a, "w"_a, "id"_a)
-        .def("learn_one_sparse", &Model::learn_one_sparse, "values"_a, "indices"_a, "width"_a,
-             "y"_a, "w"_a, "id"_a)
-        .def("learn_one_dict", &Model::learn_one_dict, "x"_a, "vocabulary"_a, "y"_a, "w"_a, "id"_a)
         .def("learn_next", &Model::learn_next, "x"_a, "y"_a, "w"_a, "numbers"_a)
         .def("learn_next_dict", &Model::learn_next_dict, "x"_a, "vocabulary"_a, "y"_a, "w"_a,
              "numbers"_a)
         .def("score_dense", &Model::score_dense, "X"_a)
         .def("score_sparse", &Model::score_sparse, "data"_a, "indices"_a, "indptr"_a, "width"_a)
         .def("score_one", &Model::score_one, "x"_a)
-        .def("score_one_sparse", &Model::score_one_sparse, "values"_a, "indices"_a, "width"_a)
         .def("score_one_dict", &Model::score_one_dict, "x"_a, "vocabulary"_a)
         .def("begin", &Model::begin,
              "From here on all changes stand or fall together: commit or rollback ends it.")

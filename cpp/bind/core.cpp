@@ -1,11 +1,10 @@
-// The compiled module onlinesvm._core: the families, and windows into the engine.
+// The compiled module onlinesvm._core: the families, and what their faces share.
 #if __has_include(<pthread.h>)
 #include <pthread.h>
 #endif
 
 #include "families.hpp"
 #include "onlinesvm/base/isa.hpp"
-#include "probes.hpp"
 #include "register.hpp"
 #include "signals.hpp"
 
@@ -30,7 +29,6 @@ NB_MODULE(_core, m) {
             return bind::all_finite(array);
         },
         nb::arg("array"), "Whether no value is NaN or infinite.");
-    bind::bind_probes(m);
     bind::bind_register(m);
     const nb::object main_thread = nb::module_::import_("threading").attr("main_thread")();
     bind::Signals::main_thread_is(nb::cast<unsigned long>(main_thread.attr("ident")));

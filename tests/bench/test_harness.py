@@ -1,7 +1,6 @@
 """The benchmark harness: turns, minimum, ratios, bars, and files that tell no tales."""
 
 import json
-import os
 import socket
 from pathlib import Path
 
@@ -12,13 +11,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
-def bench(monkeypatch, tmp_path):
-    monkeypatch.syspath_prepend(str(ROOT))
-    before = dict(os.environ)
+def bench(checkout, monkeypatch, tmp_path):
     from bench import common
 
-    os.environ.clear()
-    os.environ.update(before)
     monkeypatch.setattr(common, "RESULTS", tmp_path)
     return common
 

@@ -53,11 +53,14 @@ def test_all_ways_in_agree(bits, dtype):
     S = sp.csr_array(X)
     batch, rows, sparse, named = (learner(bits) for _ in range(4))
     vocabulary: dict[str, int] = {}
+    numbers = _core.Register(), _core.Register()
     batch.learn_dense(X, y, w, ids)
     sparse.learn_sparse(S.data, S.indices, S.indptr, S.shape[1], y, w, ids)
     for i, x in enumerate(X):
-        rows.learn_one(x, y[i], 1.0, i)
-        named.learn_one_dict({f"f{j}": v for j, v in enumerate(x)}, vocabulary, y[i], 1.0, i)
+        assert rows.learn_next(x, y[i], 1.0, numbers[0])
+        record = {f"f{j}": v for j, v in enumerate(x)}
+        assert named.learn_next_dict(record, vocabulary, y[i], 1.0, numbers[1])
+    assert [taken.next for taken in numbers] == [len(X), len(X)]
     assert (batch.weights()["coef"] == rows.weights()["coef"]).all()
     for other in (sparse, named):
         np.testing.assert_allclose(other.weights()["coef"], batch.weights()["coef"], rtol=1e-9)
@@ -65,8 +68,9 @@ def test_all_ways_in_agree(bits, dtype):
     scores = batch.score_dense(X)
     assert scores.shape == (len(X), 1)
     assert batch.score_one(X[3]) == tuple(scores[3])
-    values, indices = S[[3]].data, S[[3]].indices
-    np.testing.assert_allclose(batch.score_one_sparse(values, indices, 5), scores[3], atol=1e-12)
+    fourth = S[[3]]
+    got = batch.score_sparse(fourth.data, fourth.indices, fourth.indptr, 5)
+    np.testing.assert_allclose(got, scores[[3]], atol=1e-12)
     unknown = {"f1": X[3, 1], "stranger": 9.0}
     alone = np.where(np.arange(5) == 1, X[3], 0).astype(dtype)
     np.testing.assert_allclose(named.score_one_dict(unknown, vocabulary), batch.score_one(alone))
@@ -90,7 +94,7 @@ def test_state_is_taken_as_saved_or_not_at_all():
         assert fresh.weights()["coef"].size == 0
     fresh.load(state)
     for either in (model, fresh):
-        either.learn_one(X[0], 1 - y[0], 1.0, 1000)
+        either.learn_dense(X[:1], 1 - y[:1], w[:1], ids[:1] + 1000)
     assert (fresh.score_dense(X) == model.score_dense(X)).all()
 
 
@@ -99,28 +103,44 @@ def test_refusals_leave_the_model_alone():
     model = learner()
     model.learn_dense(X, y, w, ids)
     before, vocabulary = model.weights()["coef"], {"a": 0}
+    numbers = _core.Register()
+    one = np.ones(1), np.ones(1), np.zeros(1, np.int64)  # y, w, ids
+    column, below = np.array([1], np.int32), np.array([-1], np.int32)
+    row_of_1, row_of_2 = np.array([0, 1]), np.array([0, 2])  # indptr
     S = sp.csr_array(X)
     crossed = S.indices[::-1].copy()
     for attempt in [
-        lambda: model.learn_one(np.full(5, np.nan), 1.0, 1.0, 0),
-        lambda: model.learn_one(X[0, :3], 1.0, 1.0, 0),
-        lambda: model.learn_one(X[0], 2.0, 1.0, 0),
-        lambda: model.learn_one(X[0].astype(int), 1.0, 1.0, 0),
+        lambda: model.learn_next(X[0, :3], 1.0, 1.0, numbers),
+        lambda: model.learn_next(X[0], 2.0, 1.0, numbers),
+        lambda: model.learn_dense(X.astype(int), y, w, ids),
         lambda: model.learn_dense(X[:, :4].copy(), y, w, ids),
         lambda: model.learn_dense(X, y[:3], w, ids),
         lambda: model.learn_dense(X, y, w, ids[:3]),
         lambda: model.learn_sparse(S.data, crossed, S.indptr, 5, y, w, ids),
         lambda: model.learn_sparse(S.data, S.indices, S.indptr, 3, y, w, ids),
         lambda: model.learn_sparse(S.data, S.indices, S.indptr + 1, 5, y, w, ids),
-        lambda: model.learn_one_sparse(np.ones(2), np.array([1], np.int32), 5, 1.0, 1.0, 0),
-        lambda: model.learn_one_sparse(np.ones(1), np.array([-1], np.int32), 5, 1.0, 1.0, 0),
-        lambda: model.learn_one_dict({"b": 1.0, "a": "text"}, vocabulary, 1.0, 1.0, 0),
-        lambda: model.learn_one_dict({"b": np.inf}, vocabulary, 1.0, 1.0, 0),
-        lambda: model.learn_one_dict({"a": 1.0}, {"a": 7}, 1.0, 1.0, 0),
+        lambda: model.learn_sparse(np.ones(2), column, row_of_2, 5, *one),
+        lambda: model.learn_sparse(np.ones(1), below, row_of_1, 5, *one),
         lambda: model.score_one(X[0, :3]),
+        lambda: model.score_one(np.full(5, np.nan)),
+        lambda: model.score_one(X[0].astype(int)),
+        lambda: model.score_sparse(np.ones(2), column, row_of_2, 5),
+        lambda: model.score_sparse(np.ones(1), below, row_of_1, 5),
+        lambda: model.score_one_dict({"b": 1.0, "a": "text"}, vocabulary),
+        lambda: model.score_one_dict({"a": np.inf}, vocabulary),
+        lambda: model.score_one_dict({"a": 1.0}, {"a": 7}),
     ]:
         with pytest.raises(ValueError):
             attempt()
+    for left_to_the_long_way in [
+        lambda: model.learn_next(np.full(5, np.nan), 1.0, 1.0, numbers),
+        lambda: model.learn_next(X[0].astype(int), 1.0, 1.0, numbers),
+        lambda: model.learn_next_dict({"b": 1.0, "a": "text"}, vocabulary, 1.0, 1.0, numbers),
+        lambda: model.learn_next_dict({"b": np.inf}, vocabulary, 1.0, 1.0, numbers),
+        lambda: model.learn_next_dict({"a": 1.0}, {"a": 7}, 1.0, 1.0, numbers),
+    ]:
+        assert not left_to_the_long_way()
+    assert numbers.next == 0
     assert (model.weights()["coef"] == before).all()
     assert vocabulary == {"a": 0}
 
@@ -131,14 +151,21 @@ def test_rows_without_any_entry_are_sparse_rows_all_the_same(kernel):
     model = learner(kernel=kernel)
     parts = empty.data, empty.indices, empty.indptr, 5
     model.learn_sparse(*parts, np.array([1.0, 0.0, 1.0]), np.ones(3), np.arange(3))
-    model.learn_one_sparse(empty.data, empty.indices, 5, 1.0, 1.0, 3)
-    model.learn_one_dict({}, {}, 1.0, 1.0, 4)
+    alone = sp.csr_array((1, 5))
+    one = np.ones(1), np.ones(1), np.array([3])
+    model.learn_sparse(alone.data, alone.indices, alone.indptr, 5, *one)
+    numbers = _core.Register()
+    numbers.next = 4
+    assert model.learn_next_dict({}, {}, 1.0, 1.0, numbers)
+    assert np.isfinite(model.score_sparse(alone.data, alone.indices, alone.indptr, 5)).all()
     assert np.isfinite(model.score_sparse(*parts)).all()
 
 
 def test_float32_models_refuse_what_would_overflow():
+    model, huge = learner(32), np.array([1e300])
+    assert not model.learn_next(huge, 1.0, 1.0, _core.Register())
     with pytest.raises(ValueError, match="infinity"):
-        learner(32).learn_one(np.array([1e300]), 1.0, 1.0, 0)
+        model.score_one(huge)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -161,7 +188,7 @@ def test_all_finite(dtype):
 def test_readers_and_a_writer_share_a_model():
     X, y, w, ids = stream(4000, 20)
     model = learner(kernel={"name": "rbf", "gamma": 0.05})
-    model.learn_one(X[0], y[0], 1.0, 0)
+    model.learn_dense(X[:1], y[:1], w[:1], ids[:1])
     done, trouble = threading.Event(), []
 
     def look():

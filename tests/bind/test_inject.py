@@ -69,6 +69,19 @@ def learn(core: Any, cls: Any, first: int, last: int) -> None:
     core.learn_dense(X[first:last], targets(cls, slice(first, last)), np.ones(len(ids)), ids)
 
 
+def learn_next(core: Any, cls: Any, number: int) -> None:
+    """The number is taken if the example is learned, and only then."""
+    numbers = _core.Register()
+    numbers.next = number
+    try:
+        target = float(targets(cls, slice(number, number + 1))[0])
+        assert core.learn_next(X[number], target, 1.0, numbers)
+    except (Boom, KeyboardInterrupt):
+        assert numbers.next == number
+        raise
+    assert numbers.next == number + 1
+
+
 def together(core: Any, cls: Any) -> None:
     """Two calls that stand or fall together."""
     core.begin()
@@ -81,7 +94,7 @@ def together(core: Any, cls: Any) -> None:
 def verbs(core: Any, cls: Any) -> Iterator[tuple[str, Verb]]:
     """What the core can do, in the order in which it is done."""
     yield "learn_dense", lambda c: learn(c, cls, 30, 40)
-    yield "learn_one", lambda c: c.learn_one(X[41], float(targets(cls, slice(41, 42))[0]), 1.0, 41)
+    yield "learn_next", lambda c: learn_next(c, cls, 41)
     yield "together", lambda c: together(c, cls)
     offered: dict[str, Verb] = {
         "improve": lambda c: c.improve(),

@@ -56,10 +56,12 @@ def remember(self: Any, *args: Any) -> None:
     self._attempts = True
 
 
+ONE_MORE = np.ones((1, 4)), np.ones(1), np.ones(1), np.zeros(1, np.int64)  # X, y, w, ids
+
 SABOTAGE: dict[str, tuple[Any, Sabotage]] = {
     "check_chunks_give_the_same_bits": (
         PA(),
-        before(PA, "_learn_slab", lambda self, *_: self._core.learn_one(np.ones(4), 1, 1.0, 0)),
+        before(PA, "_learn_slab", lambda self, *_: self._core.learn_dense(*ONE_MORE)),
     ),
     "check_learn_one_is_partial_fit": (
         PA(),

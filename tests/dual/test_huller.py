@@ -11,14 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from oracles import (
+    KINDS,
     Stream,
     alphas,
     blobs,
     contradictory,
-    duplicates,
     nasty_streams,
     ncheckerboard,
-    one_class_first,
     sorted_labels,
     streams,
 )
@@ -72,8 +71,6 @@ def check_hulls(model: HullerSVC, y: Array, longest: float = 1.0) -> None:
 
 
 # ---- the optimum ---------------------------------------------------------------------------------
-
-KINDS = [blobs, duplicates, contradictory, one_class_first, sorted_labels]
 
 
 @pytest.mark.parametrize("C", [0.1, 1.0, 50.0])

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from oracles import (
+    KINDS,
     Stream,
     blobs,
     contradictory,
-    duplicates,
     nasty_streams,
     ncheckerboard,
     one_class_first,
@@ -66,8 +66,6 @@ def kkt(y: Array, s: Array, f: Array, C: float) -> float:
 
 
 # ---- the optimum ---------------------------------------------------------------------------------
-
-KINDS = [blobs, duplicates, contradictory, one_class_first, sorted_labels]
 
 
 @pytest.mark.parametrize("C", [0.1, 1.0, 50.0])

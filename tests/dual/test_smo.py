@@ -15,11 +15,11 @@ from oracles import (
     alphas,
     balanced_qp,
     blobs,
-    box_kkt,
     box_qp,
     ncheckerboard,
     signed_gram,
     streams,
+    svm_kkt,
 )
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
@@ -40,11 +40,7 @@ def machine(kernel: str = "rbf", **params: Any) -> SmoSVC:
 
 
 def residual(model: SmoSVC, kernel: str, X: Array, y: Array, C: Array | float) -> float:
-    """The KKT residual from the coefficients alone, the sum included where the bias is free."""
-    alpha = alphas(model, len(y))[0]
-    Q, b = signed_gram(KERNELS[kernel], X, y), model.intercept_[0]
-    free = model.bias == "free"
-    return max(box_kkt(Q, 1.0 - y * b, alpha, C), abs(float(y @ alpha)) if free else 0.0)
+    return svm_kkt(model, KERNELS[kernel], X, y, C)
 
 
 # ---- exactness -----------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from oracles import (
-    NASTY,
+    KINDS,
     alphas,
     assert_ramp_stationary,
     blobs,
@@ -36,7 +36,7 @@ def machine(kernel: str = "rbf", **params: Any) -> OfflineRampSVC:
 
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
 @pytest.mark.parametrize("s", [-1.0, -0.3])
-@pytest.mark.parametrize("kind", [blobs, *NASTY[:4]], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_ends_stationary_and_no_worse_than_the_hinge(kind, s, kernel):
     stream = kind(6, 50)
     model = machine(kernel, C=2.0, s=s).fit(stream.X, stream.y)

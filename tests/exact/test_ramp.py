@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from oracles import (
-    NASTY,
+    KINDS,
     Stream,
     alphas,
     assert_ramp_stationary,
@@ -21,6 +21,7 @@ from oracles import (
     box_kkt,
     box_qp,
     contradictory,
+    crossed,
     duplicates,
     inside_ramp,
     nasty_streams,
@@ -57,13 +58,7 @@ def check_signs(model: RampSVC, y: Array) -> None:
 
 # ---- exactness -----------------------------------------------------------------------------------
 
-KINDS = [blobs, *NASTY[:4]]  # plain, duplicates, contradictory labels, one class first, sorted
-FIFTY = [
-    pytest.param(kind, kernel, C, id=f"{kind.__name__}-{kernel}-{C}")
-    for kind in KINDS
-    for kernel in ("rbf", "linear")
-    for C in (0.1, 0.7, 1.0, 5.0, 50.0)
-]
+FIFTY = crossed(KINDS, KERNELS, (0.1, 0.7, 1.0, 5.0, 50.0))
 
 
 @pytest.mark.parametrize(("kind", "kernel", "C"), FIFTY)

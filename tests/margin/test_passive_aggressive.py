@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import NASTY, ONE_PASS, Stream, blobs, separable, streams
 from scipy.optimize import minimize
+from sklearn import linear_model
 
 from onlinesvm import PassiveAggressiveClassifier, PassiveAggressiveRegressor
 from onlinesvm.reference import Kernel, PassiveAggressive
@@ -416,39 +417,29 @@ def test_bad_parameters_are_named(bad):
 # ---- scikit-learn's class of the same name -------------------------------------------------------
 
 
+def check_equals_scikit_learn(cls, X, y, params, **known):
+    old = getattr(linear_model, cls.__name__, None)
+    if old is None:
+        pytest.skip(f"this scikit-learn has no {cls.__name__}")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        theirs = old(fit_intercept=False, shuffle=False, **params).partial_fit(X, y, **known)
+    ours = cls(fit_intercept=False, average=False, **params, **ONE_PASS).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-9, atol=1e-12)
+
+
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("C", [0.03, 1.0])
 def test_equals_scikit_learn_classifier(loss, C):
-    old = pytest.importorskip("sklearn.linear_model")
-    if not hasattr(old, "PassiveAggressiveClassifier"):
-        pytest.skip("this scikit-learn has no PassiveAggressiveClassifier")
     X, y = PROBLEMS[0].stream(11, 200, 6)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)
-        theirs = old.PassiveAggressiveClassifier(
-            C=C, loss=loss, fit_intercept=False, shuffle=False
-        ).partial_fit(X, y, classes=[-1, 1])
-    ours = PassiveAggressiveClassifier(
-        C=C, loss=loss, fit_intercept=False, average=False, **ONE_PASS
-    ).fit(X, y)
-    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-9, atol=1e-12)
+    params = {"C": C, "loss": loss}
+    check_equals_scikit_learn(PassiveAggressiveClassifier, X, y, params, classes=[-1, 1])
 
 
 @pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
 def test_equals_scikit_learn_regressor(loss):
-    old = pytest.importorskip("sklearn.linear_model")
-    if not hasattr(old, "PassiveAggressiveRegressor"):
-        pytest.skip("this scikit-learn has no PassiveAggressiveRegressor")
     X, y = PROBLEMS[2].stream(12, 200, 6)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)
-        theirs = old.PassiveAggressiveRegressor(
-            C=0.2, loss=loss, fit_intercept=False, shuffle=False
-        ).partial_fit(X, y)
-    ours = PassiveAggressiveRegressor(
-        C=0.2, loss=loss, fit_intercept=False, average=False, **ONE_PASS
-    ).fit(X, y)
-    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-9, atol=1e-12)
+    check_equals_scikit_learn(PassiveAggressiveRegressor, X, y, {"C": 0.2, "loss": loss})
 
 
 @problems

@@ -1,22 +1,13 @@
 """The journal of results: measured once, kept at once, forgotten on demand."""
 
 import json
-import os
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-
 
 @pytest.fixture
-def journal(monkeypatch, tmp_path):
-    monkeypatch.syspath_prepend(str(ROOT))
-    before = dict(os.environ)
+def journal(checkout, tmp_path):
     from reproduce.journal import Journal
-
-    os.environ.clear()
-    os.environ.update(before)
 
     return lambda **words: Journal("try", folder=tmp_path, **words)
 

@@ -1,17 +1,19 @@
-// Windows into the engine, for tests and benchmarks: kernel matrices, and a kernel row against the
-// plain reading of the same bytes.
-#pragma once
-
+// The module onlinesvm._probes: windows into the engine for tests and benchmarks, which a development
+// build has and a wheel has not. Kernel matrices, and a kernel row against the plain reading of the
+// same bytes.
 #include <nanobind/stl/tuple.h>
 
 #include <chrono>
 #include <limits>
+#include <tuple>
+#include <vector>
 
 #include "arrays.hpp"
 #include "onlinesvm/base/store.hpp"
 #include "params.hpp"
 
 namespace onlinesvm::bind {
+namespace {
 
 template <class T>
 nb::object kernel_matrix(const Kernel& kernel, std::span<const Row<T>> a,
@@ -62,8 +64,13 @@ nb::dict time_row(std::size_t n, std::size_t d, int repeats) {
     return times;
 }
 
-inline void bind_probes(nb::module_& m) {
+}  // namespace
+}  // namespace onlinesvm::bind
+
+NB_MODULE(_probes, m) {
+    using namespace onlinesvm::bind;
     using namespace nb::literals;
+    m.doc() = "Windows into the engine, for tests and benchmarks.";
     m.def(
         "kernel_matrix",
         [](const nb::dict& kernel, const Values2& a, const Values2& b) {
@@ -101,5 +108,3 @@ inline void bind_probes(nb::module_& m) {
         "n"_a, "d"_a, "bits"_a, "repeats"_a,
         "Least seconds for one rbf row against n stored examples, and for reading their bytes.");
 }
-
-}  // namespace onlinesvm::bind
