@@ -1,7 +1,7 @@
 // What kernel machines over stored examples share: the examples with their kernel rows, and one
 // binary machine per output (one against the rest; two classes need one output only).
 //
-// A Machine follows the Rows it was made with, Machine(Rows<T>&, Machine::Terms), and offers
+// A Machine follows the Rows it was made with, Machine(KernelCache<T>&, Machine::Terms), and offers
 // coefficient(s), tight (its condition is an equation), bias, capped, mirror, nbytes and state. Its optimality conditions are two
 // verbs: violation(j, f), of example j given its decision value, and imbalance(), of the sum that
 // the coefficients are held to (0 where there is none). Who asks has computed f in double.
@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "onlinesvm/base/in_double.hpp"
-#include "onlinesvm/base/rows.hpp"
+#include "onlinesvm/base/kernel_cache.hpp"
 #include "onlinesvm/base/score.hpp"
 #include "onlinesvm/base/support.hpp"
 #include "onlinesvm/base/variable.hpp"
@@ -29,7 +29,7 @@ template <class T, class Machine>
 class OneVsRest {
   public:
     OneVsRest(const Kernel& kernel, std::int64_t cache_bytes, typename Machine::Terms terms)
-        : rows_(std::make_unique<Rows<T>>(kernel, std::size_t(cache_bytes))),
+        : rows_(std::make_unique<KernelCache<T>>(kernel, std::size_t(cache_bytes))),
           notes_(std::make_unique<Notes>()),
           terms_(terms) {
         rows_->follow(notes_.get());
@@ -324,7 +324,7 @@ class OneVsRest {
         return believed;
     }
 
-    std::unique_ptr<Rows<T>> rows_;  // on the heap: its followers keep its address
+    std::unique_ptr<KernelCache<T>> rows_;  // on the heap: its followers keep its address
     std::unique_ptr<Notes> notes_;
     std::vector<std::unique_ptr<Machine>> machines_;
     std::vector<Before<Machine>> was_;

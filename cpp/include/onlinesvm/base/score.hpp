@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "onlinesvm/base/rows.hpp"
+#include "onlinesvm/base/kernel_cache.hpp"
 #include "onlinesvm/base/support.hpp"
 
 namespace onlinesvm {
@@ -57,7 +57,7 @@ void score(const Store<T>& store, std::size_t n, std::span<const double* const> 
 
 // Examples with their coefficients.
 template <class T>
-Support<T> examples_of(const Rows<T>& rows, std::span<const Slot> slots,
+Support<T> examples_of(const KernelCache<T>& rows, std::span<const Slot> slots,
                        std::span<const double* const> coefficients) {
     Support<T> out;
     out.width = rows.store().width();
@@ -77,13 +77,13 @@ Support<T> examples_of(const Rows<T>& rows, std::span<const Slot> slots,
 }
 
 template <class T>
-void sort_by_id(const Rows<T>& rows, std::vector<Slot>& slots) {
+void sort_by_id(const KernelCache<T>& rows, std::vector<Slot>& slots) {
     std::sort(slots.begin(), slots.end(), [&](Slot a, Slot b) { return rows.id(a) < rows.id(b); });
 }
 
 // The examples with any coefficient, by id.
 template <class T>
-Support<T> support_of(const Rows<T>& rows, std::span<const double* const> coefficients) {
+Support<T> support_of(const KernelCache<T>& rows, std::span<const double* const> coefficients) {
     std::vector<Slot> slots;
     for (Slot j = 0; j < rows.active(); ++j)
         if (std::any_of(coefficients.begin(), coefficients.end(),

@@ -26,14 +26,19 @@
 
 namespace onlinesvm {
 
-// Whoever keeps one value per slot hears about slots.
+// What keeps values per slot (base/slotted.hpp) and must follow where examples move.
 struct Follower {
     virtual ~Follower() = default;
     virtual void slot_pushed() = 0;
     virtual void slots_swapped(Slot a, Slot b) = 0;
-    virtual void slot_promoted(Slot) {
-    }  // it is hot now: what is kept of it must be exact from here on
+    virtual void slot_promoted(Slot) {}  // now hot: its values must be exact from here on
     virtual void slot_popped() = 0;
+};
+
+// A change of one coefficient.
+struct Move {
+    Slot slot;
+    double by;
 };
 
 // A kernel row: values[j] = k(x, slot j), valid for slots below `known`.
@@ -61,15 +66,15 @@ class KernelRow {
 };
 
 template <class T>
-class Rows {
+class KernelCache {
   public:
-    Rows(Kernel kernel, std::size_t cache_bytes)
+    KernelCache(Kernel kernel, std::size_t cache_bytes)
         : store_(kernel), coming_(kernel), budget_(cache_bytes) {
         spare_.reserve(kSpare);  // giving a row back must not need memory
     }
-    ~Rows() { slabs_.prepare_to_die(); }
-    Rows(const Rows&) = delete;
-    Rows& operator=(const Rows&) = delete;
+    ~KernelCache() { slabs_.prepare_to_die(); }
+    KernelCache(const KernelCache&) = delete;
+    KernelCache& operator=(const KernelCache&) = delete;
 
     std::size_t size() const { return ids_.size(); }
     std::size_t resting() const { return resting_; }
@@ -312,6 +317,21 @@ class Rows {
         }
         for (std::size_t i = 0; i < slots.size(); ++i) out[i] = row(slots[i], upto);
         keep_within_budget();
+    }
+    // h -= sum by_i K_i over the slots [first, last), eight kernel rows at a time. Where a few are
+    // missing to eight, zeros take their places: one trip through h instead of several.
+    void subtract(double* h, std::span<const Move> moves, Slot first, Slot last) {
+        std::array<Slot, 8> slots;
+        std::array<double, 8> by;
+        std::array<const T*, 8> out;
+        for (; !moves.empty(); moves = moves.subspan(std::min<std::size_t>(8, moves.size()))) {
+            std::size_t n = std::min<std::size_t>(8, moves.size());
+            for (std::size_t i = 0; i < n; ++i) slots[i] = moves[i].slot, by[i] = moves[i].by;
+            rows(std::span<const Slot>(slots.data(), n), last, out.data());
+            if (n > 2)
+                for (; n < 8; ++n) out[n] = out[0], by[n] = 0;
+            isa::table<T>().subtract(h, out.data(), by.data(), n, first, last);
+        }
     }
     // Gives a slot the row that was computed when it arrived.
     void keep(Slot j, KernelRow<T> row) {
