@@ -72,7 +72,7 @@ class KernelCache {
         : store_(kernel), coming_(kernel), budget_(cache_bytes) {
         spare_.reserve(kSpare);  // giving a row back must not need memory
     }
-    ~KernelCache() { slabs_.prepare_to_die(); }
+    ~KernelCache() { slabs_.owner_is_destroyed(); }
     KernelCache(const KernelCache&) = delete;
     KernelCache& operator=(const KernelCache&) = delete;
 
@@ -133,9 +133,9 @@ class KernelCache {
         for (KernelRow<T>& row : expected_)
             if (!row.empty()) recycle(std::move(row));
         expected_.clear();
-        turn_ = kNobody;
+        turn_ = kNone;
     }
-    // A row nobody needs: its memory serves the next one.
+    // A row that is not needed: its memory serves the next one.
     void recycle(KernelRow<T> row) {
         movers_ *= kMemory;
         if (spare_.size() < kSpare) spare_.push_back(std::move(row));
@@ -144,7 +144,7 @@ class KernelCache {
     // The kernel row of an example about to be learned, valid over the active slots.
     KernelRow<T> arriving(Row<T> x) {
         store_.demand_own_value(x);
-        const std::size_t i = std::exchange(turn_, kNobody);
+        const std::size_t i = std::exchange(turn_, kNone);
         if (i >= expected_.size()) return row_of(x);
         KernelRow<T> row = std::exchange(expected_[i], {});
         complete(row, x, active_);
@@ -195,7 +195,7 @@ class KernelCache {
 
     Slot promote(Slot j) {  // to hot
         if (is_hot(j)) return j;
-        row(j, active_);  // its row tells the others their values for it
+        row(j, active_);  // also what other rows lack of it can be read there
         j = admit(j);
         for (Follower* f : followers_) f->slot_promoted(j);
         return j;
@@ -341,8 +341,8 @@ class KernelCache {
         cache_[j] = std::move(row);
         keep_within_budget();
     }
-    // The kernel values of some examples among each other, row by row: use(i, row). They come from a
-    // store of their own, so that nothing is cached.
+    // The kernel values of some examples among each other, row by row: use(i, row). They come from
+    // a store of their own, so that nothing is cached.
     template <class Use>
     void among(std::span<const Slot> members, Use&& use) const {
         Store<T> few(store_.kernel());
@@ -407,7 +407,7 @@ class KernelCache {
     static constexpr double kShared = 4e6;      // products that pay for starting a thread
     static constexpr std::size_t kPinned = 16;  // rows in use at one time are never evicted
     static constexpr std::size_t kSpare = 32;   // rows kept for the next ones
-    static constexpr std::size_t kNobody = std::size_t(-1);
+    static constexpr std::size_t kNone = std::size_t(-1);
     struct Place {
         Slot slot;
         std::uint64_t born;  // between which marks
@@ -537,7 +537,7 @@ class KernelCache {
     Store<T> store_;
     Store<T> coming_;  // examples announced by expect()
     std::vector<KernelRow<T>> expected_;
-    std::size_t turn_ = kNobody;
+    std::size_t turn_ = kNone;
     std::vector<KernelRow<T>> spare_;
     double movers_ = 0;  // recent share of examples that moved something
     PlainLedger<double> k_, k_inv_;

@@ -2,12 +2,12 @@
 //
 // A class lists what it is made of:
 //     auto parts() { return std::tuple(saved("s", s_), saved("free", free_), unsaved(capped_)); }
-// From this list come what follows the slots as examples arrive, move and leave; what a file holds, by
-// name; what a call that fails takes back (base/undo.hpp); what the mirror image of a machine starts
-// with; and the bytes of it all. Another array is another member and another line in the list.
+// From this list come what follows the slots as examples arrive, move and leave; what a file holds,
+// by name; what a call that fails takes back (base/undo.hpp); what the mirror image of a machine
+// starts with; and the bytes of it all. Another array is another member and another line in the
+// list.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <tuple>

@@ -7,10 +7,10 @@
 // hold all along:
 //     beta = -P [1; K_Sc],   P = inverse of [[0, 1'], [1, K_SS]]    (sensitivities, b first)
 //     gamma_c = K_cc + beta' [1; K_Sc]                              (what is left of K_cc beside S)
-// A member that depends on S has gamma_c = 0: it slides, nobody's h changes, until a bound is met
-// and an exchange has been made. So S never becomes singular, and nothing needs a jitter.
-// h of E and R follows when a move is over; whoever then violates its condition moves in turn. Every
-// move raises the dual, so that no state comes twice. The variables are those of SignedDual.
+// A member that depends on S has gamma_c = 0: it slides at constant h until a bound is met and an
+// exchange has been made. So S never becomes singular, and nothing needs a jitter. h of E and R
+// follows when a move is over; members that then violate their conditions move in turn. Every move
+// raises the dual, so that no state comes twice. The variables are those of SignedDual.
 #pragma once
 
 #include <algorithm>
@@ -87,7 +87,7 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
             if (margin_.contains(j)) leave(margin_.place(j));
             drive(id, h_[j], target, Until::there);
             j = rows_.slot(id);
-            s_.edit(j) = target;  // to the bit, even if nobody was left to give way
+            s_.edit(j) = target;  // to the bit, even if no member was left to give way
             sync();
         }
         Dual::set_box(j, c);
@@ -154,7 +154,8 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
     // Below this share of the kernel diagonal a member counts as a combination of the margin set.
     static constexpr double kDependent = sizeof(T) == 4 ? 1e-6 : 1e-11;
 
-    // Onto a bound within rounding of it, which is that of the largest coefficients: a move changes all.
+    // Onto a bound within rounding of it, which is that of the largest coefficients: a move changes
+    // all.
     void set(Slot j, double s) {
         const double near = Dual::kSnap * (hi_[j] - lo_[j]);
         s_.edit(j) = s <= lo_[j] + near ? lo_[j] : s >= hi_[j] - near ? hi_[j] : s;
@@ -227,7 +228,7 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
         for (std::size_t m = 0; m < u_.size(); ++m) gamma -= column_[m] * u_[m];
         return gamma > least_for(c) ? gamma : 0;
     }
-    // How far the margin set can go along a multiple of u, at most t, and who stops it.
+    // How far the margin set can go along a multiple of u, at most t, and which member stops it.
     std::pair<double, std::size_t> reach(double along, double t) const {
         return Dual::reach(margin_, [&](std::size_t m) { return along * u_[m + 1]; }, t);
     }
@@ -237,7 +238,7 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
         for (std::size_t m = 0; m < margin_.size(); ++m)
             set(margin_[m], s_[margin_[m]] + along * u_[m + 1]);
     }
-    // Who, besides one, would be first to go up (way = 1) or down if b moved.
+    // The member, besides one, that would be first to go up (way = 1) or down if b moved.
     std::optional<std::int64_t> most_willing(std::int64_t besides, double way) {
         sync();
         std::optional<std::int64_t> best;
@@ -289,7 +290,7 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
         s_.edit(margin_[m]) = edge(margin_[m], along * u_[m + 1]);
         leave(m);
     }
-    // Who has come to a bound leaves; who is free and off the margin joins.
+    // Members that have come to a bound leave; free ones off the margin join.
     void gather() {
         for (std::size_t m = margin_.size(); m-- > 0;)
             if (!is_free(margin_[m])) leave(m);
@@ -349,7 +350,7 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
 
     // ---- b and h ----
 
-    // With nobody free, b is only an interval: its midpoint.
+    // Without free members b is only an interval: its midpoint.
     void centre() {
         constexpr double inf = std::numeric_limits<double>::infinity();
         double low = -inf, high = inf;

@@ -86,8 +86,8 @@ class Box final : public SteppingDual<Box<T>, T> {
         capped_ = true;
     }
 
-    // Brings h of the cold members up to date with the moves since the last sync. Moves too small to
-    // matter wait, unless every move is asked for.
+    // Brings h of the cold members up to date with the moves since the last sync. Moves too small
+    // to matter wait, unless every move is asked for.
     void sync(bool every_move = false) {
         const double ignore = every_move ? 0 : 0.1 * tol_.kkt / double(rows_.hot() + 1);
         moves_.clear();
@@ -212,8 +212,8 @@ class Box final : public SteppingDual<Box<T>, T> {
             step(rows_.resting() + picks.index[p], p == 0 ? 0 : 0.1 * picks.gain[0], pass);
         return pass;
     }
-    // Takes member i's best step (eq. 14), allowing for the steps of the pass that h has yet to follow,
-    // and appends it to them, if it gains more than `least`.
+    // Takes member i's best step (eq. 14), allowing for the steps of the pass that h has yet to
+    // follow, and appends it to them, if it gains more than `least`.
     void step(Slot i, double least, Pass& pass) {
         double h = h_[i];
         for (std::size_t m = 0; m < pass.n; ++m)
@@ -244,8 +244,8 @@ class Box final : public SteppingDual<Box<T>, T> {
 
     // ---- Newton steps ----
 
-    // One-variable steps until a Newton step is worth its cost, which counts twice as much after each
-    // that was no help.
+    // One-variable steps until a Newton step is worth its cost, which counts twice as much after
+    // each that was no help.
     struct Patience {
         std::size_t taken = 0, limit = kLook;
         double slack = 1;
@@ -277,9 +277,9 @@ class Box final : public SteppingDual<Box<T>, T> {
         const double hot = double(rows_.hot());
         return 0.25 * ((1 + 2 * changes) * free * free + hot * free) / hot;
     }
-    // A Newton step, then more while the next pick is a free member that depends on the others: it is not
-    // in the inverse, and single steps would spoil what Newton just did, so it slides to a bound at once.
-    // False if the first was no help.
+    // A Newton step, then more while the next pick is a free member that depends on the others: it
+    // is not in the inverse, and single steps would spoil what Newton just did, so it slides to a
+    // bound at once. False if the first was no help.
     bool newton_steps(isa::Picks& picks, std::int64_t& left) {
         const auto next = [&] {
             const bool gained = newton(rows_.resting() + picks.index[0]);
@@ -316,7 +316,7 @@ class Box final : public SteppingDual<Box<T>, T> {
         }
         return accept();
     }
-    // K ds = h on the free members; whoever meets a bound stays there, and the rest go on.
+    // K ds = h on the free members; a member that meets a bound stays there, and the rest go on.
     void solve_free() {
         gradient_.clear();
         for (Slot j : free_) gradient_.push_back(h_[j]);
@@ -360,8 +360,8 @@ class Box final : public SteppingDual<Box<T>, T> {
         direction_.pop_back();
         forget_free(m);
     }
-    // h follows the moves since before_. If the dual fell, the inverse has decayed: the moves are taken
-    // back, and a new one begun. False if nothing was gained.
+    // h follows the moves since before_. If the dual fell, the inverse has decayed: the moves are
+    // taken back, and a new one begun. False if nothing was gained.
     bool accept() {
         double gain = 0;  // twice that of the dual: sum ds (h_old + h_new)
         moved_.clear();

@@ -1,5 +1,5 @@
-// The smallest ball around a core, the active examples, by pair steps; and distances from its centre
-// to all others.
+// The smallest ball around a core, the active examples, by pair steps; and distances from its
+// centre to all others.
 //
 // Example i is the point Z_i = [y_i phi(x_i); e_i / sqrt(C_i)], Z_i.Z_j = Kt_ij. The centre is
 // c = sum_i l_i Z_i with l in the simplex. Points shorter than the longest, of squared length eta,
@@ -9,13 +9,11 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <numeric>
 #include <span>
-#include <stdexcept>
 #include <vector>
 
 #include "onlinesvm/base/score.hpp"
@@ -118,7 +116,7 @@ class CoreBall final : public Slotted<CoreBall<T>, T> {
 
     // Pair steps until no member's distance tells it from the others: i gains what j loses. Where
     // they crawl, because the points are long and the slacks short, leaps bring them forward.
-    // As exactly as tol asks, or as a newcomer's excess is worth.
+    // As exactly as tol asks, or as the excess of a new member is worth.
     void optimise(double excess) {
         const auto n = std::int64_t(v_.size());
         const std::int64_t patience = kPatience * (n + 20), pace = 1 + n / 16;
@@ -159,7 +157,7 @@ class CoreBall final : public Slotted<CoreBall<T>, T> {
         for (std::size_t q = 0; q < slots.size(); ++q) v[q] *= y_[slots[q]];
         return v;
     }
-    // The same for everybody: a pass over all examples.
+    // The same for all examples: a pass.
     std::vector<double> pass() {
         std::vector<double> v(rows_.size());
         products(rows_.active(), rows_.size(), v);
@@ -180,7 +178,7 @@ class CoreBall final : public Slotted<CoreBall<T>, T> {
     using Base::rows_;
 
     static constexpr double kInner = 0.5;          // of what is allowed outside the core
-    static constexpr double kNoise = 1e-14;        // of eta: closer than rounding tells
+    static constexpr double kNoise = 1e-14;        // of eta: closer than rounding can resolve
     static constexpr double kFlat = 1e-12;         // least curvature
     static constexpr std::int64_t kPatience = 10;  // steps per member before a leap
     static constexpr std::int64_t kLeaps = 1000;   // before giving up

@@ -11,7 +11,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <stdexcept>
 #include <vector>
 
 #include "onlinesvm/base/slotted.hpp"
@@ -93,7 +92,7 @@ class HullPoint : public Parts<HullPoint<T>> {
         a_.loaded(slots, true), dot_.loaded(slots, true);
         check();
     }
-    // The shares are those of a point of the hull, or nobody's.
+    // The shares are those of a point of the hull, or all 0.
     void check() const {
         double sum = 0;
         bool shares = true;
@@ -159,15 +158,15 @@ class Hulls final : public Slotted<Hulls<T>, T> {
         hull(x.y).know(j, x.own);
         hull(-x.y).know(j, x.other);
     }
-    // Whether a newcomer would become part of its hull; the first `founders` of a class do.
+    // Whether a new example would become part of its hull; the first `founders` of a class do.
     bool wants(const View& x, std::int64_t founders) const {
         return hull(x.y).averaged < founders || lambda(x) > 0;
     }
-    // By how much a newcomer is off its margin, 1 - y f.
+    // By how much a new example is off its margin, 1 - y f.
     double violation(const View& x) const { return complete() ? 2 * wish(x) / n2() : 1; }
     bool supports(Slot j) const { return support_.contains(j); }
     const IndexSet<>& support() const { return support_; }
-    // Moves the list of those who ceased to support this machine to the end of another.
+    // Appends the members that have ceased to be support vectors, and forgets them.
     void hand_over_leavers(std::vector<Slot>& to) {
         to.insert(to.end(), left_.begin(), left_.end());
         left_.clear();
@@ -183,7 +182,7 @@ class Hulls final : public Slotted<Hulls<T>, T> {
         for (Slot j : support_) s[j] = y_[j] * factor * hull(y_[j]).a(j);
         return s;
     }
-    // With one class alone, that class; with nobody, 0.
+    // With one class alone, that class; without members, 0.
     double bias() const {
         if (complete()) return (negative_.square - positive_.square) / n2();
         return positive_.empty() ? negative_.empty() ? 0 : -1 : 1;
@@ -234,8 +233,8 @@ class Hulls final : public Slotted<Hulls<T>, T> {
         const double l = lambda(view(k));
         if (l != 0) approach(k, l);
     }
-    // Pairs of one class exchange weight until nobody is off its margin by more than tol. Where they
-    // crawl, because the slacks are short, leaps bring them forward.
+    // Pairs of one class exchange weight until no member is off its margin by more than tol. Where
+    // they crawl, because the slacks are short, leaps bring them forward.
     bool settle(double tol) {
         if (!complete()) return false;
         bool moved = false;
@@ -324,7 +323,7 @@ class Hulls final : public Slotted<Hulls<T>, T> {
         if (lambda < 0 && (lambda == least(x.a) || X.a(k) <= 0)) leave(k);
         if (++steps_ % kTidy == 0) tidy();
     }
-    // The best exchange of weight between two members of a class. False if it is too small to tell.
+    // The best exchange of weight between two members of a class. False if it is lost in rounding.
     bool exchange(Slot from, Slot to) {
         HullPoint<T>& X = hull(y_[to]);
         const HullPoint<T>& Y = hull(-y_[to]);
@@ -356,7 +355,7 @@ class Hulls final : public Slotted<Hulls<T>, T> {
             return a == b ? self_product(i) : y_[i] * y_[j] * double(rows_.row(i, y_.size())[j]);
         });
         std::vector<double> to = combined(G, members);
-        double step = to.empty() ? 0 : 1;  // how much of the way everybody's weight lasts
+        double step = to.empty() ? 0 : 1;  // how much of the way all weights last
         for (std::size_t m = 0; m < to.size(); ++m)
             if (const double here = hull(y_[members[m]]).a(members[m]); to[m] <= 0)
                 step = std::min(step, here / (here - to[m]));
@@ -371,7 +370,8 @@ class Hulls final : public Slotted<Hulls<T>, T> {
         refresh();
         return step == 1;
     }
-    // The solution of G a = l_P e_P + l_N e_N whose classes sum to 1 each; nothing where there is none.
+    // The solution of G a = l_P e_P + l_N e_N whose classes sum to 1 each; nothing where there is
+    // none.
     std::vector<double> combined(const Cholesky& G, const std::vector<Slot>& members) const {
         std::vector<double> p, n;
         for (Slot j : members) p.push_back(y_[j] > 0), n.push_back(y_[j] < 0);
@@ -390,7 +390,7 @@ class Hulls final : public Slotted<Hulls<T>, T> {
 
     // y (X_P - X_N).phi: how far a member is on its own side.
     double margin(Slot j) const { return hull(y_[j]).dot(j) - hull(-y_[j]).dot(j); }
-    // Of one class: who is nearest to the other, and who of the support vectors farthest.
+    // Of one class: the member nearest to the other, and the farthest support vector.
     struct Ends {
         Slot to = 0, from = 0;
         double low = std::numeric_limits<double>::infinity();
@@ -427,8 +427,8 @@ class Hulls final : public Slotted<Hulls<T>, T> {
         cross_ = positive_.along(negative_);
     }
 
-    // The products that are kept: none is beyond |X| |phi|, they make up the squares, and those of a
-    // few examples are those of their kernel rows.
+    // The products that are kept: none is beyond |X| |phi|, they make up the squares, and those of
+    // a few examples are those of their kernel rows.
     bool believable() const {
         constexpr std::size_t kLooks = 64;
         const double longest =

@@ -5,8 +5,8 @@
 // i = argmax {h : s < hi} and j = argmin {h : s > lo}, are known at all times, and with them the
 // bias (h_i + h_j)/2. The variables are those of SignedDual.
 //
-// Without a bias there is no sum to keep (P1z). Then an anchor belongs to the members: it lies at the
-// origin of the feature space, nothing bounds it, its gradient is 0, and a pair with it is one
+// Without a bias there is no sum to keep (P1z). Then an anchor belongs to the members: it lies at
+// the origin of the feature space, nothing bounds it, its gradient is 0, and a pair with it is one
 // coefficient that moves alone.
 //
 // Only hot members step; h of the others is brought up to date by catch_up().
@@ -30,7 +30,8 @@ class Pair final : public SteppingDual<Pair<T>, T> {
 
   public:
     enum class Bias { free, none };
-    // Who steps with the i that pulls hardest: the j that pulls hardest, or the j of the best step.
+    // Which j steps with the i that pulls hardest: the one that pulls hardest, or that of the best
+    // step.
     enum class Order { first, second };
     struct Terms {
         double tau = 1e-3;  // a pair violates when h_i - h_j is more
@@ -62,14 +63,15 @@ class Pair final : public SteppingDual<Pair<T>, T> {
         if (rise_[j] > 0 && h_[j] > ends_.high) ends_.up = j, ends_.high = h_[j];
         if (fall_[j] < 0 && h_[j] < ends_.low) ends_.down = j, ends_.low = h_[j];
     }
-    // Whether a new example would be half of a violating pair. Where all members sit at bounds, pairs
-    // are apart by a gap in which the bias may lie anywhere; an example that narrows it matters, too.
+    // Whether a new example would be half of a violating pair. Where all members sit at bounds,
+    // pairs are apart by a gap in which the bias may lie anywhere; an example that narrows it
+    // matters, too.
     bool wants(double y, double f) const {
         const double h = y - f;
         if (y > 0 ? h - ends_.low > terms_.tau : ends_.high - h > terms_.tau) return true;
         return complete() && delta() < 0 && (y > 0 ? h > ends_.high : h < ends_.low);
     }
-    // Whether anybody could step against a newcomer with label y.
+    // Whether some member could step against a new one with label y.
     bool has_partner(double y) const { return std::isfinite(y > 0 ? ends_.low : ends_.high); }
     bool complete() const { return std::isfinite(ends_.low) && std::isfinite(ends_.high); }
 
@@ -86,7 +88,7 @@ class Pair final : public SteppingDual<Pair<T>, T> {
     }
 
     bool free_bias() const { return terms_.bias == Bias::free; }
-    // Closed bounds tell no label, and none is saved.
+    // Closed bounds imply no label, and none is saved.
     double kept(Slot j) const {
         return this->upper(j) > 0 ? Dual::kept(j) : std::numeric_limits<double>::quiet_NaN();
     }
@@ -95,7 +97,7 @@ class Pair final : public SteppingDual<Pair<T>, T> {
     std::vector<std::int64_t> retired() { return std::exchange(retired_, {}); }
 
     double delta() const { return complete() ? ends_.high - ends_.low : 0; }
-    // With one class alone, that class; with nobody, 0.
+    // With one class alone, that class; without members, 0.
     double bias() const {
         if (terms_.bias == Bias::none) return 0;
         if (complete()) return 0.5 * (ends_.high + ends_.low);
@@ -104,23 +106,23 @@ class Pair final : public SteppingDual<Pair<T>, T> {
 
     // ---- steps ----
 
-    // The newcomer k and its best partner. False if they do not violate.
+    // PROCESS: the new member k and its best partner. False if they do not violate.
     bool process(Slot k) {
         if (!complete()) return false;
         const Slot i = hi_[k] > 0 ? k : ends_.up, j = hi_[k] > 0 ? ends_.down : k;
         return h_[i] - h_[j] > terms_.tau && step(i, j);
     }
-    // Steps of the best pair: `least` of them where it violates, then more while it does so grossly,
-    // but no more than `most`. False if there was none to take.
+    // Steps of the best pair: `least` of them where it violates, then more while it does so
+    // grossly, but no more than `most`. False if there was none to take.
     bool reprocess(std::int64_t least, std::int64_t most) {
         std::int64_t taken = climb(Order::first, terms_.tau, least);
         if (taken == least)
             taken += climb(Order::first, std::max(terms_.tau, kGross), most - least);
         return taken > 0;
     }
-    // Until no pair violates by more than tau, or by more than rounding can tell. Where the worst pairs
-    // crawl, as beside contradictory duplicates, those that gain most go on; given up where many
-    // steps have not raised the dual by what its digits can show.
+    // Until no pair violates by more than tau, or by more than rounding leaves. Where the worst
+    // pairs crawl, as beside contradictory duplicates, those that gain most go on; given up where
+    // many steps have not raised the dual by what its digits can show.
     bool settle(double tau) {
         const double tol = tolerance(tau);
         const std::int64_t many = 1000 + 10 * std::int64_t(s_.size());
@@ -158,7 +160,8 @@ class Pair final : public SteppingDual<Pair<T>, T> {
     double tolerance() const { return tolerance(terms_.tau); }
     double tolerance(double tau) const { return std::max(tau, this->rounding(0, s_.size())); }
 
-    // Takes a member's coefficient away, in favour of those who gain most by it. Its bounds close.
+    // Takes a member's coefficient away, in favour of the members that gain most by it. Its bounds
+    // close.
     void clear(Slot k) {
         if (s_[k] != 0) k = rows_.admit(k);
         while (s_[k] != 0) {
@@ -169,7 +172,7 @@ class Pair final : public SteppingDual<Pair<T>, T> {
                 if (j != k && (sign > 0 ? rise_[j] > 0 : fall_[j] < 0) &&
                     (best == k || sign * h_[j] > sign * h_[best]))
                     best = j;
-            if (best == k) break;  // rounding left a crumb that nobody can take
+            if (best == k) break;  // what rounding left, no member can take
             if (best != kAnchor) best = rows_.admit(best);  // k is hot and stays where it is
             const double amount = std::min(sign > 0 ? rise(best) : -fall(best), std::abs(s_[k]));
             sign > 0 ? move(best, k, amount) : move(k, best, amount);

@@ -1,15 +1,15 @@
 // The parametric engine of POKER (Fine & Scheinberg, NIPS 2001): the dual of a kernel machine,
 //     max  q(u)'s - s'Ks/2   with  lo_i <= s_i <= hi_i,      q(u) = q + u c,
-// followed along u. It is kept in signed form, s = z a with z the sign of a variable (its label), so
-// that one engine serves every task: q = base + t, h = q - Ks = z G is the signed gradient, and
+// followed along u. It is kept in signed form, s = z a with z the sign of a variable (its label),
+// so that one engine serves every task: q = base + t, h = q - Ks = z G is the signed gradient, and
 //     classification  base y          box [0, C] or [-C, 0]        sum s = 0
 //     regression      base y -+ eps   boxes [0, C] and [-C, 0]     sum s = 0      (two per example)
 //     one class       base 0          box [0, 1]                   sum s = nu n
 // The decision is f = Ks - t. With t free, sum s = target is its optimality condition.
 //
-// The variables and their partition are in parametric_variables.hpp, a run from breakpoint to breakpoint
-// in parametric_run.hpp, what to do where runs do not help in parametric_climb.hpp. Here are the paper's
-// algorithms: each says what to pretend at u = 0, and where a run has to end.
+// The variables and their partition are in parametric_variables.hpp, a run from breakpoint to
+// breakpoint in parametric_run.hpp, what to do where runs do not help in parametric_climb.hpp. Here
+// are the paper's algorithms: each says what to pretend at u = 0, and where a run has to end.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ class Parametric final : public ParametricClimb<Parametric<T, Copies>, T, Copies
 
     Parametric(KernelCache<T>& rows, Terms terms) : Base(rows, terms) { this->follow_slots(); }
 
-    // Self-Init: with t far out everybody sits at one end; then t comes in.
+    // Self-Init: with t far out all variables sit at one end; then t comes in.
     void self_init() {
         double lowest = 0, highest = 0;
         for (Member m = 0; m < s_.size(); ++m) lowest += lo_[m], highest += hi_[m];
@@ -51,8 +51,8 @@ class Parametric final : public ParametricClimb<Parametric<T, Copies>, T, Copies
         adjust_bias();
     }
 
-    // POKER fixed-bias, from a problem that the present solution solves: whoever violates its
-    // condition pretends a slack of 1, and gives it up as u goes from 0 to 1.
+    // POKER fixed-bias, from a problem that the present solution solves: a variable that violates
+    // its condition pretends a slack of 1, and gives it up as u goes from 0 to 1.
     void fixed_bias(std::size_t limit = kNoLimit) {
         if (since_refresh_ >= kRefresh) this->refresh();
         const double eps = this->tie_width();

@@ -1,5 +1,5 @@
-// The fallback of the parametric engine (parametric.hpp), where runs do not reach the tolerance: one or
-// two variables at a time, each step raising the dual, so that it cannot go in circles.
+// The fallback of the parametric engine (parametric.hpp), where runs do not reach the tolerance:
+// one or two variables at a time, each step raising the dual, so that it cannot go in circles.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// One run of the parametric engine (parametric.hpp): the solution followed along u from breakpoint to
-// breakpoint. While the partition holds it is linear in u:
+// One run of the parametric engine (parametric.hpp): the solution followed along u from breakpoint
+// to breakpoint. While the partition holds it is linear in u:
 //     K_SS d_S = c_S,  d = ds/du;    r = dh/du = c - Kd,  0 on S                     (linear piece)
 // and it breaks where a member of S meets a bound, or one outside comes to h = 0.
 // A member that depends on S slides in by an exchange at constant u.
@@ -44,7 +44,7 @@ class ParametricRun : public ParametricVariables<Self, T, Copies> {
             note();  // the breakpoint just passed, with the partition behind it
             follow(way);
             const Next next = nearest(way);
-            if (next.step == kInfinity) break;  // nobody is left to move
+            if (next.step == kInfinity) break;  // nothing is left to move
             idle = next.step > 0 ? 0 : idle + 1;
             advance(next, way);
         }
@@ -57,10 +57,10 @@ class ParametricRun : public ParametricVariables<Self, T, Copies> {
 
   private:
     enum class Way { linear, null, lost };
-    // Where the next breakpoint is: the step, who, and what happens to it.
+    // Where the next breakpoint is: the step, the member, and what happens to it.
     struct Next {
         double step = kInfinity;
-        Member who = 0;
+        Member member = 0;
         Event event = Event::end;
     };
     static constexpr double kDust = 1e-9;  // a share of a null direction that is rounding
@@ -86,7 +86,7 @@ class ParametricRun : public ParametricVariables<Self, T, Copies> {
     }
 
     // d = ds/du, one-sided: the solution of
-    //     min d'Kd/2 - c'd,  d free on S, and only inwards for those who wait at a bound with h = 0,
+    //     min d'Kd/2 - c'd,  d free on S, and only inwards for those that wait at a bound with h = 0,
     // by an active set in the manner of non-negative least squares: every change of S lowers the
     // objective, so none comes twice. Where c has a part that no d can balance, a null direction v
     // of K results, along which s slides at constant u.
@@ -117,7 +117,8 @@ class ParametricRun : public ParametricVariables<Self, T, Copies> {
         for (std::size_t i = 0; i < S_.size(); ++i) on_S_[i] = c_[S_[i]];
         gram_.solve(on_S_.data(), x_);
     }
-    // From d towards x; true where somebody came from a bound, would go back through it, and leaves.
+    // From d towards x; true where a member came from a bound, would go back through it, and
+    // leaves.
     bool approach() {
         double part = 1;
         std::size_t blocker = S_.size();
@@ -131,7 +132,7 @@ class ParametricRun : public ParametricVariables<Self, T, Copies> {
         leave(blocker);
         return true;
     }
-    // Of those who wait with h = 0: who is pushed most where it can go, and how much (0: nobody).
+    // Of those that wait with h = 0: the one pushed most where it can go, and how much (0: none).
     std::pair<Member, double> most_pushed() {
         push_.assign(ties_.size(), 0);
         for (std::size_t i = 0; i < ties_.size(); ++i) push_[i] = c_[ties_[i]];
@@ -156,8 +157,8 @@ class ParametricRun : public ParametricVariables<Self, T, Copies> {
         for (std::size_t i = 0; i < S_.size(); ++i) reach += std::abs(d_[i]) * std::sqrt(k(S_[i]));
         return 1e-10 * run_.largest_c + 1e-15 * reach * std::sqrt(run_.largest_k);
     }
-    // m depends on S, m = u'S: d goes along v = e_m - u until somebody who came from a bound is back
-    // there; m takes its place. Without such a one v is the null direction, left in d.
+    // m depends on S, m = u'S: d goes along v = e_m - u until a member that came from a bound is
+    // back there; m takes its place. Without such a one v is the null direction, left in d.
     bool exchange(Member m, double way) {
         std::vector<double> u = gram_.u();
         double longest = 1, part = kInfinity;
@@ -207,7 +208,7 @@ class ParametricRun : public ParametricVariables<Self, T, Copies> {
         for (std::size_t i = 0; i < S_.size(); ++i) meets_bound(S_[i], d_[i]);
         if (way == Way::null) {
             meets_bound(slider_, d_.back());
-            if (next.who == slider_)
+            if (next.member == slider_)
                 next.event = next.event == Event::S_to_O ? Event::E_to_O : Event::O_to_E;
         } else {
             const double still = 2 * run_.still;
@@ -250,7 +251,7 @@ class ParametricRun : public ParametricVariables<Self, T, Copies> {
         const double *c = c_.data(), *rate = rate_.data();
         for (Member m = 0; m < s_.size(); ++m) h[m] += by * c[m] + step * rate[slot_of(m)];
         run_.over = next.event == Event::end;
-        run_.passed = {next.event, run_.over ? -1 : rows_.id(slot_of(next.who))};
+        run_.passed = {next.event, run_.over ? -1 : rows_.id(slot_of(next.member))};
         run_.noted = false;
         if (!run_.over) arrive(next);
         purge();
@@ -259,7 +260,7 @@ class ParametricRun : public ParametricVariables<Self, T, Copies> {
     }
     // Exactly there: at its bound, or at h = 0.
     void arrive(const Next& next) {
-        const Member m = next.who;
+        const Member m = next.member;
         if (next.event == Event::O_to_S || next.event == Event::E_to_S) {
             h_.edit(m) = 0;
             return;

@@ -1,8 +1,8 @@
-// The variables of the parametric engine (parametric.hpp): s with its bounds, the shift t of the linear
-// term, and the partition
+// The variables of the parametric engine (parametric.hpp): s with its bounds, the shift t of the
+// linear term, and the partition
 //     O at 0,  E at the other bound,  S between the bounds with h = 0,
-// S with its kernel matrix K_SS, which never becomes singular: a member that depends on S stays outside.
-// h = q - Ks = base + t - Ks; `base` is the y of SignedDual. The decision is f = Ks - t.
+// S with its kernel matrix K_SS, which never becomes singular: a member that depends on S stays
+// outside. h = q - Ks = base + t - Ks; `base` is the y of SignedDual. The decision is f = Ks - t.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,6 @@
 #include <limits>
 #include <span>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "onlinesvm/base/path.hpp"
@@ -98,7 +97,7 @@ class ParametricVariables : public SignedDual<Self, T, Copies> {
     double gradient(Slot j) const { return h_[j * Copies]; }
     const std::vector<Breakpoint>& path() const { return path_; }
     void begin_path() { path_.clear(); }
-    // Nobody violates its condition by more, or by what rounding leaves.
+    // The largest violation left: tol, or what rounding leaves.
     double tolerance() const { return std::max(tol_, 2 * tie_width()); }
     // At the true q, with the present t.
     double dual() const {
@@ -192,7 +191,7 @@ class ParametricVariables : public SignedDual<Self, T, Copies> {
 
     // ---- the sets ----
 
-    // Who waits outside S with h = 0, or on the wrong side of it by rounding.
+    // Those that wait outside S with h = 0, or on the wrong side of it by rounding.
     void gather_ties() {
         ties_.clear();
         for (Member m = 0; m < s_.size(); ++m) {
@@ -222,7 +221,7 @@ class ParametricVariables : public SignedDual<Self, T, Copies> {
                 v->erase(v->begin() + std::ptrdiff_t(S_.size()));
             }
     }
-    // Who has come to a bound leaves S, and waits.
+    // Members that have come to a bound leave S, and wait.
     void purge() {
         for (std::size_t i = S_.size(); i-- > 0;)
             if (!is_free(S_[i])) leave(i);
@@ -250,7 +249,7 @@ class ParametricVariables : public SignedDual<Self, T, Copies> {
 
     // ---- t and h ----
 
-    // With nobody free, t is only an interval: its midpoint.
+    // Without free members t is only an interval: its midpoint.
     void centre() {
         double low = -kInfinity, high = kInfinity;
         for (Member m = 0; m < s_.size(); ++m) {

@@ -2,15 +2,15 @@
 // Platt, "Fast Training of Support Vector Machines using Sequential Minimal Optimization", 1999;
 // Fan, Chen & Lin, "Working Set Selection Using Second Order Information", JMLR 6, 2005.
 //
-// Only the hot members step. Each round admits those outside who pull most, lets the hot ones climb,
-// and tells the others what has moved, eight kernel rows at a time. Shrinking is the reverse: after a
-// round that ran out of steps, members pressed against a bound leave until they pull again.
+// Only the hot members step. Each round admits those outside that pull most, lets the hot ones
+// climb, and brings the gradients of the others up to date, eight kernel rows at a time. Shrinking
+// is the reverse: after a round that ran out of steps, members pressed against a bound leave until
+// they pull again.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -60,10 +60,10 @@ class SmoSolver {
                 moves_.push_back({j, by});
         pair_.catch_up(moves_);
         pair_.look();
-        pair_.retired();  // nobody leaves for good
+        pair_.retired();  // no member leaves for good
         return taken;
     }
-    // Those outside who pull most in each direction join the hot ones.
+    // Those outside that pull most in each direction join the hot ones.
     void admit() {
         const double least = 0.5 * pair_.tolerance();
         const std::size_t most = std::max(kAdmitted, rows_.hot() / 2) / 2;
