@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstdint>
 #include <span>
-#include <stdexcept>
 #include <vector>
 
 #include "onlinesvm/base/one_vs_rest.hpp"
@@ -21,39 +20,30 @@ class CoreVector : public OneVsRest<T, CoreBall<T>> {
   public:
     using Verbs = Offers<SolvedVerbs, verb::solve, verb::passes, verb::radius>;
 
-    struct Params {
-        double C = 1.0;
+    struct Params : KernelParams {
         double tol = 1e-3;         // epsilon: an example may lie (1 + epsilon) R from the centre
         std::int64_t sample = 59;  // candidates of a round; 0: all examples
         std::int64_t random_state = 0;
-        std::int64_t cache_bytes = std::int64_t(1) << 28;
-        Kernel kernel;
 
         template <class F>
         void fields(F&& field) {
-            field("C", C);
+            KernelParams::fields(field);
             field("tol", tol);
             field("sample", sample);
             field("random_state", random_state);
-            field("cache_bytes", cache_bytes);
-            field("kernel", kernel);
         }
     };
 
     explicit CoreVector(const Params& p)
-        : OneVsRest<T, CoreBall<T>>(p.kernel, p.cache_bytes, {.kkt = p.tol}),
-          params_(p),
-          random_(p.random_state) {}
+        : OneVsRest<T, CoreBall<T>>(p, {.kkt = p.tol}), params_(p), random_(p.random_state) {}
 
     // Collects; solve() learns.
     void learn(Row<T> x, double y, double weight, std::int64_t id) {
         const double cost = params_.C * weight;
         if (!(cost > 0 && std::isfinite(1 / cost))) return;
-        const Slot t = rows_->push(x, id);
-        notes_->label.edit(t) = std::int32_t(y);
-        notes_->cost.edit(t) = cost;
+        const Slot t = this->hold(x, y, cost, id);
         for (std::size_t o = 0; o < machines_.size(); ++o)
-            machines_[o]->add(t, sign(o, std::int32_t(y)), 1 / cost);
+            machines_[o]->add(t, sign(o, y), 1 / cost);
     }
 
     // From the core at hand to one whose ball, (1 + epsilon) times as wide, holds all examples.
@@ -64,7 +54,7 @@ class CoreVector : public OneVsRest<T, CoreBall<T>> {
             ball->open();
             if (!ball->has_centre()) begin(*ball);
             std::int64_t passes = 0;
-            double excess = 0;  // of the last newcomer; 0: the ball is exact
+            double excess = 0;  // of the last example to enter; 0: the ball is exact
             for (bool exact = false; excess > 0 || !exact;) {
                 exact = excess == 0;
                 ball->optimise(excess);
@@ -82,14 +72,13 @@ class CoreVector : public OneVsRest<T, CoreBall<T>> {
 
     // Takes examples away, and goes on with the rest of the core.
     void unlearn(std::span<const std::int64_t> ids) {
-        bool gone = false;
+        const std::size_t before = rows_->size();
         for (std::int64_t id : ids) {
             if (!rows_->holds(id)) continue;
-            gone = true;
             for (auto& ball : machines_) ball->forget(rows_->slot(id));
             rows_->remove(rows_->slot(id));
         }
-        if (gone) solve();
+        if (rows_->size() < before) solve();
     }
 
     void grow(std::size_t classes) {
@@ -108,16 +97,10 @@ class CoreVector : public OneVsRest<T, CoreBall<T>> {
 
     // |w|^2/2 + sum C_i max(0, 1 - y_i f(x_i))^2/2 over the examples held, summed over outputs.
     double objective() const {
-        double total = 0;
-        const std::vector<double> f = Base::scores_of_held();
-        for (std::size_t o = 0; o < machines_.size(); ++o)
-            for (Slot j = 0; j < rows_->size(); ++j) {
-                const CoreBall<T>& ball = *machines_[o];
-                const double fj = f[j * machines_.size() + o];
-                const double xi = std::max(0.0, 1 - ball.label(j) * fj);
-                total += 0.5 * (ball.coefficient(j) * fj + xi * xi / ball.slack(j));
-            }
-        return total;
+        return this->sum_of_held([](const CoreBall<T>& ball, Slot j, double f) {
+            const double xi = std::max(0.0, 1 - ball.label(j) * f);
+            return 0.5 * (ball.coefficient(j) * f + xi * xi / ball.slack(j));
+        });
     }
 
     auto undoable() { return std::tie(random_, passes_); }
@@ -131,7 +114,7 @@ class CoreVector : public OneVsRest<T, CoreBall<T>> {
 
   private:
     using Base = OneVsRest<T, CoreBall<T>>;
-    using Base::machines_, Base::notes_, Base::rows_, Base::sign;
+    using Base::machines_, Base::rows_, Base::sign;
 
     // a is farthest from a random z_0, b farthest from a.
     void begin(CoreBall<T>& ball) {
@@ -160,7 +143,7 @@ class CoreVector : public OneVsRest<T, CoreBall<T>> {
         return excess;
     }
     // The farthest of all examples or, where rounds have samples, as many of the farthest as a
-    // sample has. A pass in which nobody enters proves the bound.
+    // sample has. A pass in which none enters proves the bound.
     double enter_farthest(CoreBall<T>& ball) {
         const std::vector<double> v = ball.pass();
         std::vector<Slot> outside;

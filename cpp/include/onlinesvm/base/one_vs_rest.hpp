@@ -1,39 +1,62 @@
 // What kernel machines over stored examples share: the examples with their kernel rows, and one
 // binary machine per output (one against the rest; two classes need one output only).
-//
-// A Machine follows the Rows it was made with, Machine(Rows<T>&, Machine::Terms), and offers
-// coefficient(s), tight (its condition is an equation), bias, capped, mirror, nbytes and state. Its optimality conditions are two
-// verbs: violation(j, f), of example j given its decision value, and imbalance(), of the sum that
-// the coefficients are held to (0 where there is none). Who asks has computed f in double.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <numeric>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "onlinesvm/base/in_double.hpp"
-#include "onlinesvm/base/rows.hpp"
 #include "onlinesvm/base/score.hpp"
+#include "onlinesvm/base/slotted.hpp"
 #include "onlinesvm/base/support.hpp"
 #include "onlinesvm/base/variable.hpp"
 #include "onlinesvm/base/verbs.hpp"
 
 namespace onlinesvm {
 
-template <class T, class Machine>
+// A binary machine: its variables, and its optimality conditions. The decision values f
+// that violations are asked for are computed in double, from the coefficients alone.
+template <class M, class T>
+concept BinaryMachine =
+    std::derived_from<M, Slotted<M, T>> &&
+    std::constructible_from<M, KernelCache<T>&, typename M::Terms> &&
+    requires(const M& machine, Slot j, double f) {
+        { machine.coefficient(j) } -> std::same_as<double>;  // signed; 0: it does not count in f
+        machine.coefficients();  // of all slots: where they lie, or an array of them
+        { machine.bias() } -> std::same_as<double>;
+        { machine.tight(j) } -> std::same_as<bool>;           // its condition is an equation
+        { machine.violation(j, f) } -> std::same_as<double>;  // of its condition
+        { machine.imbalance() } -> std::same_as<double>;      // of the sum of coefficients; 0: free
+        { machine.capped() } -> std::same_as<bool>;           // it gave up before the tolerance
+    };
+
+struct KernelParams {
+    double C = 1.0;
+    std::int64_t cache_bytes = std::int64_t(1) << 28;
+    Kernel kernel;
+
+    template <class F>
+    void fields(F&& field) {
+        field("C", C);
+        field("cache_bytes", cache_bytes);
+        field("kernel", kernel);
+    }
+};
+
+template <class T, BinaryMachine<T> Machine>
 class OneVsRest {
   public:
-    OneVsRest(const Kernel& kernel, std::int64_t cache_bytes, typename Machine::Terms terms)
-        : rows_(std::make_unique<Rows<T>>(kernel, std::size_t(cache_bytes))),
-          notes_(std::make_unique<Notes>()),
+    OneVsRest(const KernelParams& p, typename Machine::Terms terms)
+        : rows_(std::make_unique<KernelCache<T>>(p.kernel, std::size_t(p.cache_bytes))),
+          notes_(std::make_unique<Notes>(*rows_)),
           terms_(terms) {
-        rows_->follow(notes_.get());
         add_machine();
     }
     // No assignment: it would free the rows before the machines let go of them.
@@ -54,25 +77,25 @@ class OneVsRest {
     }
 
     void use_threads(std::size_t n) { rows_->use_threads(n); }
-    // The next example is the i-th of those that expect() was told of.
+    // The next example is the i-th of those announced by expect().
     void turn(std::size_t i) { rows_->turn(i); }
 
     void mark() {
         was_.resize(machines_.size());
         for (std::size_t c = 0; c < was_.size(); ++c) was_[c].mark(*machines_[c]);
-        notes_->cost.mark(), notes_->label.mark();
+        notes_before_.mark(*notes_);
         rows_->mark();
     }
     void commit() noexcept {
         for (std::size_t c = 0; c < was_.size(); ++c) was_[c].commit(*machines_[now(c)]);
-        notes_->cost.commit(), notes_->label.commit();
+        notes_before_.commit(*notes_);
         rows_->commit();
     }
     void revert() noexcept {
         if (now(0) != 0) machines_[0].swap(machines_[now(0)]);
         machines_.resize(was_.size());
         for (std::size_t c = 0; c < was_.size(); ++c) was_[c].revert(*machines_[c]);
-        notes_->cost.revert(), notes_->label.revert();
+        notes_before_.revert(*notes_);
         rows_->revert();
     }
 
@@ -94,14 +117,14 @@ class OneVsRest {
                            [](const auto& m) { return m->capped(); });
     }
     // Largest violation of the optimality conditions over all examples held.
-    double kkt_residual() const { return worst_violation(everybody(), plainly); }
+    double kkt_residual() const { return worst_violation(all_slots()); }
     // The same over a few of them, for the price of a few predictions.
-    double spot_check() const { return worst_violation(a_few(), plainly); }
+    double spot_check() const { return worst_violation(some_slots()); }
     // Where the variables of a machine are a box: what a certificate can be checked by.
     Evidence<T> evidence() const
         requires requires(const Machine& m) { m.variables(Slot{}); }
     {
-        std::vector<Slot> slots = everybody();
+        std::vector<Slot> slots = all_slots();
         sort_by_id(*rows_, slots);
         const Coefficients all = coefficients();
         Evidence<T> out;
@@ -130,7 +153,7 @@ class OneVsRest {
     std::size_t nbytes() const {
         std::size_t n = rows_->nbytes();
         for (const auto& machine : machines_) n += machine->nbytes();
-        return n + rows_->size() * (sizeof(double) + sizeof(std::int32_t));
+        return n + notes_->nbytes();
     }
 
     template <class A>
@@ -154,17 +177,36 @@ class OneVsRest {
     }
 
   protected:
-    struct Notes final : Follower {  // what is known of an example besides x
-        PlainLedger<double> cost;    // C_i
-        PlainLedger<std::int32_t> label;
-        void slot_pushed() override { cost.push_back(0), label.push_back(0); }
-        void slots_swapped(Slot a, Slot b) override { cost.swap(a, b), label.swap(a, b); }
-        void slot_popped() override { cost.pop_back(), label.pop_back(); }
+    struct Notes final : Slotted<Notes, T> {  // what is known of an example besides x
+        explicit Notes(KernelCache<T>& rows) : Slotted<Notes, T>(rows) { this->follow_slots(); }
+        auto parts() { return std::tuple(unsaved(cost), unsaved(label)); }
+
+        Column<double> cost;  // C_i
+        Column<std::int32_t> label;
     };
 
+    // Stores a new example; the machines get its variables afterwards.
+    Slot hold(Row<T> x, double label, double cost, std::int64_t id) {
+        const Slot j = rows_->push(x, id);
+        notes_->label.edit(j) = std::int32_t(label);
+        notes_->cost.edit(j) = cost;
+        return j;
+    }
+    // Its row is needed soon only if some coefficient moves.
+    void keep_or_recycle(Slot j, KernelRow<T> row, bool moves) {
+        if (moves)
+            rows_->keep(j, std::move(row));
+        else
+            rows_->recycle(std::move(row));
+    }
+    // f of the example being learned, as its machines keep it.
+    void decide(const KernelRow<T>& row) {
+        f_.resize(machines_.size());
+        for (std::size_t c = 0; c < machines_.size(); ++c) f_[c] = machines_[c]->f(row.data());
+    }
     double cost(Slot j) const { return notes_->cost[j]; }
-    double sign(std::size_t output, std::int32_t label) const {
-        return label == std::int32_t(machines_.size() == 1 ? 1 : output) ? 1.0 : -1.0;
+    double sign(std::size_t output, double label) const {
+        return label == double(machines_.size() == 1 ? 1 : output) ? 1.0 : -1.0;
     }
     bool supports(Slot j) const {
         return std::any_of(machines_.begin(), machines_.end(),
@@ -202,14 +244,14 @@ class OneVsRest {
         });
     }
 
-    std::vector<Slot> everybody() const {
+    std::vector<Slot> all_slots() const {
         std::vector<Slot> all(rows_->size());
         std::iota(all.begin(), all.end(), 0);
         return all;
     }
     // Some of those between their bounds, whose conditions are equations that rounding breaks
     // first, and some of the others, evenly chosen.
-    std::vector<Slot> a_few() const {
+    std::vector<Slot> some_slots() const {
         std::vector<Slot> kinds[2], few;
         for (Slot j = 0; j < rows_->size(); ++j)
             kinds[std::any_of(machines_.begin(), machines_.end(), [&](const auto& m) {
@@ -228,9 +270,26 @@ class OneVsRest {
         for (std::size_t i = 0; i < f.size(); ++i) f[i] += machines_[i % machines_.size()]->bias();
         return f;
     }
-    std::vector<double> scores_of_held() const { return scores_of(everybody()); }
+    // The sum of term(machine, slot, f) over machines and examples held, with f in double.
+    template <class Term>
+    double sum_of_held(Term term) const {
+        const std::vector<double> f = scores_of(all_slots());
+        double total = 0;
+        for (std::size_t c = 0; c < machines_.size(); ++c)
+            for (Slot j = 0; j < rows_->size(); ++j)
+                total += term(*machines_[c], j, f[j * machines_.size() + c]);
+        return total;
+    }
+    std::vector<double> biases() const {
+        std::vector<double> b;
+        for (const auto& machine : machines_) b.push_back(machine->bias());
+        return b;
+    }
 
-    static double plainly(const Machine& m, Slot j, double f) { return m.violation(j, f); }
+    double worst_violation(std::span<const Slot> slots) const {
+        return worst_violation(
+            slots, [](const Machine& m, Slot j, double f) { return m.violation(j, f); });
+    }
     // The largest of violation(machine, slot, f) over these slots, and of the imbalances.
     template <class Violation>
     double worst_violation(std::span<const Slot> slots, Violation&& violation) const {
@@ -325,11 +384,13 @@ class OneVsRest {
         return believed;
     }
 
-    std::unique_ptr<Rows<T>> rows_;  // on the heap: its followers keep its address
+    std::unique_ptr<KernelCache<T>> rows_;  // on the heap: its followers keep its address
     std::unique_ptr<Notes> notes_;
     std::vector<std::unique_ptr<Machine>> machines_;
     std::vector<Before<Machine>> was_;
-    typename Machine::Terms terms_;  // what a machine is told when it is made
+    Before<Notes> notes_before_;
+    typename Machine::Terms terms_;  // what a machine is made with
+    std::vector<double> f_;          // of the example being learned, per output
 };
 
 }  // namespace onlinesvm

@@ -4,12 +4,24 @@
 #include <algorithm>
 #include <numeric>
 #include <span>
+#include <utility>
 #include <vector>
 
-#include "onlinesvm/base/rows.hpp"
+#include "onlinesvm/base/kernel_cache.hpp"
 #include "onlinesvm/base/support.hpp"
 
 namespace onlinesvm {
+
+// The numbers of rows, those that rbf_dot can take first; how many these are.
+template <class T>
+std::pair<std::vector<std::size_t>, std::size_t> short_first(const Store<T>& store,
+                                                             std::span<const T> norms) {
+    std::vector<std::size_t> order(norms.size());
+    std::iota(order.begin(), order.end(), 0);
+    const auto middle = std::stable_partition(
+        order.begin(), order.end(), [&](std::size_t i) { return store.is_short(norms[i]); });
+    return {order, std::size_t(middle - order.begin())};
+}
 
 // out[i * outputs + o] = sum over slots < n of coefficients[o][slot] k(x_i, slot)
 template <class T>
@@ -18,46 +30,38 @@ void score(const Store<T>& store, std::size_t n, std::span<const double* const> 
     // A run of dense examples stays in the cache while all queries pass; of sparse ones, every run
     // would walk the lists anew, so there is but one.
     const std::size_t run = store.sparse() ? n : 128, stride = run + isa::lanes<T>;
-    const std::size_t queries = store.sparse() ? 8 : 252;
-    const std::size_t outputs = coefficients.size();
+    const std::size_t queries = store.sparse() ? 8 : 252, outputs = coefficients.size();
     std::fill(out, out + xs.size() * outputs, 0.0);
     if (n == 0) return;
     for (const Row<T>& x : xs) store.demand_own_value(x);
     const std::vector<T> norms = store.norms(xs);
-    std::vector<std::size_t> order(xs.size());
-    std::iota(order.begin(), order.end(), 0);
-    const auto middle = std::stable_partition(
-        order.begin(), order.end(), [&](std::size_t i) { return store.is_short(norms[i]); });
+    const auto [order, shorts] = short_first<T>(store, norms);
     Aligned<T> values(std::min(queries, xs.size()) * stride);
     std::vector<Row<T>> rows;
     std::vector<T> squares;
     std::vector<T*> target;
-    const auto add = [&](std::span<const std::size_t> some, bool all_short) {
+    for (std::size_t at = 0, next; at < order.size(); at = next) {
+        next = std::min(at + queries, at < shorts ? shorts : order.size());
         rows.clear(), squares.clear();
-        for (std::size_t i : some) rows.push_back(xs[i]), squares.push_back(norms[i]);
+        for (std::size_t q = at; q < next; ++q)
+            rows.push_back(xs[order[q]]), squares.push_back(norms[order[q]]);
         for (Slot first = 0; first < n; first += run) {
             const Slot last = std::min(n, first + run);
             target.clear();
-            for (std::size_t q = 0; q < some.size(); ++q)
+            for (std::size_t q = 0; q < rows.size(); ++q)
                 target.push_back(values.data() + q * stride - first);
-            store.rows(rows, first, last, target.data(), all_short ? squares.data() : nullptr);
-            for (std::size_t q = 0; q < some.size(); ++q)
+            store.rows(rows, first, last, target.data(), at < shorts ? squares.data() : nullptr);
+            for (std::size_t q = 0; q < rows.size(); ++q)
                 for (std::size_t o = 0; o < outputs; ++o)
-                    out[some[q] * outputs + o] += isa::table<T>().dot(
+                    out[order[at + q] * outputs + o] += isa::table<T>().dot(
                         target[q] + first, coefficients[o] + first, last - first);
         }
-    };
-    for (auto at = order.begin(); at < order.end();) {
-        const auto part = at < middle ? middle : order.end();
-        const auto next = at + std::min<std::ptrdiff_t>(queries, part - at);
-        add({at, next}, at < middle);
-        at = next;
     }
 }
 
 // Examples with their coefficients.
 template <class T>
-Support<T> examples_of(const Rows<T>& rows, std::span<const Slot> slots,
+Support<T> examples_of(const KernelCache<T>& rows, std::span<const Slot> slots,
                        std::span<const double* const> coefficients) {
     Support<T> out;
     out.width = rows.store().width();
@@ -77,13 +81,13 @@ Support<T> examples_of(const Rows<T>& rows, std::span<const Slot> slots,
 }
 
 template <class T>
-void sort_by_id(const Rows<T>& rows, std::vector<Slot>& slots) {
+void sort_by_id(const KernelCache<T>& rows, std::vector<Slot>& slots) {
     std::sort(slots.begin(), slots.end(), [&](Slot a, Slot b) { return rows.id(a) < rows.id(b); });
 }
 
 // The examples with any coefficient, by id.
 template <class T>
-Support<T> support_of(const Rows<T>& rows, std::span<const double* const> coefficients) {
+Support<T> support_of(const KernelCache<T>& rows, std::span<const double* const> coefficients) {
     std::vector<Slot> slots;
     for (Slot j = 0; j < rows.active(); ++j)
         if (std::any_of(coefficients.begin(), coefficients.end(),

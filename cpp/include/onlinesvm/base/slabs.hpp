@@ -1,8 +1,8 @@
 // Memory for arrays that grow: blocks of a few sizes, up to sixteen of one size to a slab.
 //
-// Rows of every length, each growing at its own time, tear a heap to pieces: what one leaves is too
-// short for the next. Here a block that is left serves the next row of its size, a slab that nobody
-// uses goes back, and rows may move out of slabs that are mostly empty. So what is held is known.
+// Kernel rows of every length, each growing at its own time, fragment a heap: a freed row is too
+// short for the next. Here a freed block serves the next row of its size, an unused slab goes back,
+// and rows can move out of slabs that are mostly empty. So the bytes held are known.
 #pragma once
 
 #include <algorithm>
@@ -27,8 +27,8 @@
 
 namespace onlinesvm {
 
-// Pages passed on from who leaves them to who comes next, some of them: every page that is mapped
-// anew costs a fault. A fork may leave the lock closed for ever, so nobody waits for it.
+// Pages kept for the next owner: every page that is mapped anew costs a fault. A fork may leave the
+// lock closed for ever, so nothing waits for it.
 class Reserve {
   public:
     // nullptr: there is none of that size. Then as much goes back to the system as comes from it.
@@ -40,17 +40,17 @@ class Reserve {
         shrink_to(held_ - std::min(held_, bytes));
         return nullptr;
     }
-    // Whether it is kept; else it has to go back to the system. What a growing model leaves is kept
-    // while there is little: nbytes would not tell of it. What a dead one leaves, the next may want.
-    bool keep_of_the_living(void* p, std::size_t bytes) {
+    // Whether the pages are kept; else they have to go back to the system. Those of a model that
+    // lives on are kept while there are few, since its nbytes does not count them; those of a
+    // destroyed one displace the oldest, since the next model may want them.
+    bool keep(void* p, std::size_t bytes, bool owner_destroyed) {
         const std::unique_lock lock(mutex_, std::try_to_lock);
-        return lock && held_ + bytes <= kLittle && add(p, bytes);
-    }
-    bool keep_of_the_dead(void* p, std::size_t bytes) {
-        const std::unique_lock lock(mutex_, std::try_to_lock);
-        if (!lock || bytes > kMost) return false;
-        shrink_to(kMost - bytes);
-        return add(p, bytes);
+        if (!lock || bytes > kMost || (!owner_destroyed && held_ + bytes > kLittle)) return false;
+        if (owner_destroyed) shrink_to(kMost - bytes);
+        if (count_ == idle_.size()) drop_oldest();
+        idle_[count_++] = {p, bytes};
+        held_ += bytes;
+        return true;
     }
 
     static constexpr std::size_t kLarge = std::size_t(1) << 16;  // small ones fit a heap well
@@ -62,12 +62,6 @@ class Reserve {
         void* p;
         std::size_t bytes;
     };
-    bool add(void* p, std::size_t bytes) {
-        if (count_ == idle_.size()) drop_oldest();
-        idle_[count_++] = {p, bytes};
-        held_ += bytes;
-        return true;
-    }
     void* remove(std::size_t i) {
         const Piece piece = idle_[i];
         std::copy(idle_.begin() + i + 1, idle_.begin() + count_--, idle_.begin() + i);
@@ -87,7 +81,7 @@ class Reserve {
     std::size_t count_ = 0, held_ = 0;
 };
 
-// Memory that goes to the reserve or back to the system when it goes: a heap would keep what lies
+// Memory that goes to the reserve or back to the system when released: a heap would keep what lies
 // between others.
 class Pages {
   public:
@@ -96,17 +90,18 @@ class Pages {
         used_ = p_;
         if (!p_) p_ = take_lines(bytes_, Reserve::kLarge);
     }
-    ~Pages() { leave(&Reserve::keep_of_the_dead); }
+    ~Pages() { release(true); }
     Pages(const Pages&) = delete;
     Pages& operator=(const Pages&) = delete;
 
     void* data() const { return p_; }
-    bool in_memory() const { return used_; }  // all of it, since somebody had it before
+    bool in_memory() const { return used_; }  // all of it, since another owner used it
 
-    void leave(bool (Reserve::*keep)(void*, std::size_t)) {
+    void release(bool owner_destroyed) {
         if (!p_) return;
         ASAN_UNPOISON_MEMORY_REGION(p_, bytes_);
-        if (!large() || !(reserve.*keep)(p_, bytes_)) give_lines(p_, bytes_, Reserve::kLarge);
+        if (!large() || !reserve.keep(p_, bytes_, owner_destroyed))
+            give_lines(p_, bytes_, Reserve::kLarge);
         p_ = nullptr;
     }
 
@@ -155,11 +150,11 @@ class Slabs {
     Slabs(const Slabs&) = delete;
     Slabs& operator=(const Slabs&) = delete;
 
-    // All blocks are about to come back, for good.
-    void prepare_to_die() { dying_ = true; }
+    // The owner of all blocks is being destroyed: their pages may serve another model.
+    void owner_is_destroyed() { owner_destroyed_ = true; }
 
     std::size_t nbytes() const { return held_; }
-    std::size_t taken() const { return taken_; }  // of it, in blocks that somebody has
+    std::size_t taken() const { return taken_; }  // of it, in blocks handed out
 
     // Room for `length` values or more; next to the most others, so that slabs are full or free.
     Block take(std::size_t length) {
@@ -225,7 +220,8 @@ class Slabs {
         std::vector<Slab*> open;  // with vacancies
     };
 
-    // Sizes grow by a quarter: a block that grew holds a fifth in reserve at most, and moves seldom.
+    // Sizes grow by a quarter: a block that grew holds a fifth in reserve at most, and moves
+    // seldom.
     Shelf& shelf_of(std::size_t length) {
         while (shelves_.empty() || shelves_.back().length < length) {
             const std::size_t last = shelves_.empty() ? 0 : shelves_.back().length;
@@ -279,7 +275,7 @@ class Slabs {
     void drop(Slab& slab) {
         Shelf& shelf = shelves_[slab.shelf];
         held_ -= slab.held;
-        slab.pages.leave(dying_ ? &Reserve::keep_of_the_dead : &Reserve::keep_of_the_living);
+        slab.pages.release(owner_destroyed_);
         std::erase(shelf.open, &slab);
         std::erase_if(shelf.slabs, [&](const auto& held) { return held.get() == &slab; });
     }
@@ -287,7 +283,7 @@ class Slabs {
     std::vector<Shelf> shelves_;  // shortest blocks first
     Slab* idle_ = nullptr;
     std::size_t held_ = 0, taken_ = 0;  // bytes
-    bool dying_ = false;
+    bool owner_destroyed_ = false;
 };
 
 }  // namespace onlinesvm

@@ -4,7 +4,7 @@
 namespace onlinesvm {
 
 struct Tolerance {
-    double kkt = 1e-3;   // done when nobody violates its condition by more,
+    double kkt = 1e-3;   // done when no member violates its condition by more,
     double gain = 1e-5;  // or when no single step gains more (times max(1, K_ii))
 };
 

@@ -17,43 +17,35 @@ class Huller : public OneVsRest<T, Hulls<T>> {
     using Verbs = Offers<SolvedVerbs, verb::duality_gap, verb::finish, verb::intercept,
                          verb::suffered, verb::touching>;
 
-    struct Params {
-        double C = 1.0;              // infinite: hard margin
+    struct Params : KernelParams {
         double tol = 1e-3;           // of finish
         std::int64_t init = 1;       // examples per class whose mean founds its hull
         std::int64_t reprocess = 1;  // support vectors updated after each example
         std::int64_t random_state = 0;
-        std::int64_t cache_bytes = std::int64_t(1) << 28;
-        Kernel kernel;
 
         template <class F>
         void fields(F&& field) {
-            field("C", C);
+            KernelParams::fields(field);
             field("tol", tol);
             field("init", init);
             field("reprocess", reprocess);
             field("random_state", random_state);
-            field("cache_bytes", cache_bytes);
-            field("kernel", kernel);
         }
     };
 
     explicit Huller(const Params& p)
-        : OneVsRest<T, Hulls<T>>(p.kernel, p.cache_bytes, {}),
-          params_(p),
-          random_(p.random_state) {}
+        : OneVsRest<T, Hulls<T>>(p, {}), params_(p), random_(p.random_state) {}
 
     // One example passes (fig. 4): an attempt to insert it, then attempts to remove others.
     void learn(Row<T> x, double y, double weight, std::int64_t id) {
         KernelRow<T> row = rows_->arriving(x);
         if (weight <= 0) return;
-        const auto label = std::int32_t(y);
         const double cost = params_.C * weight;
         if (rows_->holds(id)) {  // a later epoch
             rows_->recycle(std::move(row));
             insert(rows_->slot(id));
-        } else if (attracts(row, x, label, 1 / cost)) {
-            insert(store(x, std::move(row), label, cost, id));
+        } else if (attracts(row, x, y, 1 / cost)) {
+            insert(store(x, std::move(row), y, cost, id));
         } else {
             rows_->recycle(std::move(row));
         }
@@ -63,7 +55,7 @@ class Huller : public OneVsRest<T, Hulls<T>> {
 
     void expect(std::span<const Row<T>> coming) { rows_->expect(coming); }
 
-    // Optimal over the examples held, which are then the support vectors alone: nobody is off its
+    // Optimal over the examples held, which are then the support vectors alone: none is off its
     // margin by more than tol.
     void finish(double tol) {
         for (int round = 0; round < kRounds; ++round) {
@@ -111,11 +103,7 @@ class Huller : public OneVsRest<T, Hulls<T>> {
             if (machines_[c]->complete()) sum += double(violators_[c]);
         return sum;
     }
-    std::vector<double> intercept() const {
-        std::vector<double> b;
-        for (const auto& m : machines_) b.push_back(m->bias());
-        return b;
-    }
+    std::vector<double> intercept() const { return this->biases(); }
 
     auto undoable() { return std::tie(random_, idle_); }
 
@@ -129,11 +117,11 @@ class Huller : public OneVsRest<T, Hulls<T>> {
 
   private:
     using Base = OneVsRest<T, Hulls<T>>;
-    using Base::machines_, Base::notes_, Base::rows_, Base::sign;
+    using Base::machines_, Base::rows_, Base::sign;
     static constexpr int kRounds = 50;
 
-    // Whether some hull would take the newcomer in; views_ keeps what they know of it.
-    bool attracts(const KernelRow<T>& row, Row<T> x, std::int32_t label, double ridge) {
+    // Whether some hull would take the example in; views_ keeps its products with them.
+    bool attracts(const KernelRow<T>& row, Row<T> x, double label, double ridge) {
         const double self = rows_->store().self(x) + ridge;
         bool wanted = false;
         views_.clear();
@@ -145,10 +133,8 @@ class Huller : public OneVsRest<T, Hulls<T>> {
         }
         return wanted;
     }
-    Slot store(Row<T> x, KernelRow<T> row, std::int32_t label, double cost, std::int64_t id) {
-        Slot k = rows_->push(x, id);
-        notes_->label.edit(k) = label;
-        notes_->cost.edit(k) = cost;
+    Slot store(Row<T> x, KernelRow<T> row, double label, double cost, std::int64_t id) {
+        Slot k = this->hold(x, label, cost, id);
         rows_->keep(k, std::move(row));
         k = rows_->promote(k);
         for (std::size_t c = 0; c < machines_.size(); ++c)
@@ -163,7 +149,7 @@ class Huller : public OneVsRest<T, Hulls<T>> {
         for (std::int64_t i = 0; i < params_.reprocess && m.complete() && !m.support().empty(); ++i)
             m.update(m.support()[random_.below(m.support().size())]);
     }
-    // Drops who supports no machine any more, from the end: what moves into a gap stays.
+    // Drops examples that support no machine any more, from the end: what moves into a gap stays.
     void prune() {
         for (auto& m : machines_) m->hand_over_leavers(idle_);
         std::sort(idle_.begin(), idle_.end(), std::greater<>());
@@ -181,7 +167,7 @@ class Huller : public OneVsRest<T, Hulls<T>> {
     };
     Apart apart() const {
         Apart all;
-        const std::vector<double> f = this->scores_of_held();
+        const std::vector<double> f = this->scores_of(this->all_slots());
         for (std::size_t c = 0; c < machines_.size(); ++c) {
             const Hulls<T>& m = *machines_[c];
             if (!m.complete()) continue;

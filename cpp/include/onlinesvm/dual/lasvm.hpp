@@ -14,31 +14,26 @@ class Lasvm : public PairModel<T> {
     using Verbs = Offers<SolvedVerbs, verb::evidence, verb::finish, verb::intercept,
                          verb::labels_used, verb::suffered, verb::violation>;
 
-    struct Params {
-        double C = 1.0;
+    struct Params : KernelParams {
         double tol = 1e-3;                // tau
         std::int64_t reprocess = 1;       // steps after each example; negative: as needed
         std::int64_t seed_per_class = 5;  // examples kept while the other class is missing
         std::string selection = "random";
         std::int64_t pool = 50;  // examples that "active" and "gradient" choose from
-        std::int64_t cache_bytes = std::int64_t(1) << 28;
-        Kernel kernel;
 
         template <class F>
         void fields(F&& field) {
-            field("C", C);
+            KernelParams::fields(field);
             field("tol", tol);
             field("reprocess", reprocess);
             field("seed_per_class", seed_per_class);
             field("selection", selection);
             field("pool", pool);
-            field("cache_bytes", cache_bytes);
-            field("kernel", kernel);
         }
     };
 
     explicit Lasvm(const Params& p)
-        : PairModel<T>(p.kernel, p.cache_bytes, {.tau = p.tol}),
+        : PairModel<T>(p, {.tau = p.tol}),
           params_(p),
           query_(picks_from_pool() ? "greedy" : "all", p.pool) {}
 
@@ -116,32 +111,29 @@ class Lasvm : public PairModel<T> {
 
   private:
     using Base = PairModel<T>;
-    using Base::machines_, Base::notes_, Base::rows_, Base::sign;
+    using Base::machines_, Base::rows_, Base::sign, Base::f_, Base::decide;
     static constexpr int kRounds = 50;
     static constexpr std::int64_t kMost = 100;  // steps after one example
 
     // PROCESS: the example enters if some machine wants it, and steps. While a class is
-    // missing there is nobody to step with, and a few examples wait for it.
+    // missing there is no partner to step with, and a few examples wait for it.
     bool process(Row<T> x, KernelRow<T> row, double y, double weight, std::int64_t id) {
         ++labels_used_;
-        const auto label = std::int32_t(y);
         bool enters = false;
         for (std::size_t c = 0; c < machines_.size(); ++c) {
             const Pair<T>& m = *machines_[c];
-            const double y_c = sign(c, label);
+            const double y_c = sign(c, y);
             enters |= m.has_partner(y_c) ? m.wants(y_c, f_[c]) : room_for_seeds(rows_->size());
         }
         if (!enters) {
             rows_->recycle(std::move(row));
             return false;
         }
-        Slot k = rows_->push(x, id);
-        notes_->label.edit(k) = label;
-        notes_->cost.edit(k) = params_.C * weight;
+        Slot k = this->hold(x, y, params_.C * weight, id);
         rows_->keep(k, std::move(row));
         k = rows_->promote(k);
         for (std::size_t c = 0; c < machines_.size(); ++c) {
-            machines_[c]->learn(k, sign(c, label), notes_->cost[k], f_[c]);
+            machines_[c]->learn(k, sign(c, y), this->cost(k), f_[c]);
             machines_[c]->process(k);
         }
         idlers_.push_back(id);
@@ -155,7 +147,7 @@ class Lasvm : public PairModel<T> {
         for (auto& m : machines_) moved |= m->reprocess(least, most);
         return moved;
     }
-    // REPROCESS, second half: who can help nobody leaves.
+    // REPROCESS, second half: examples that can help no pair leave.
     bool prune() {
         for (auto& m : machines_)
             for (std::int64_t id : m->retired()) idlers_.push_back(id);
@@ -196,7 +188,7 @@ class Lasvm : public PairModel<T> {
         for (std::size_t c = 0; c < machines_.size(); ++c) {
             const Pair<T>& m = *machines_[c];
             const double f = f_[c] + m.bias();
-            const double yf = sign(c, std::int32_t(y)) * f;
+            const double yf = sign(c, y) * f;
             least = std::min(least, params_.selection == "gradient" ? yf : std::abs(f));
             // Beyond this an example on its right side cannot be half of a violating pair.
             doubtful |= !m.complete() || std::abs(f) < 1 + 0.5 * m.delta();
@@ -204,17 +196,12 @@ class Lasvm : public PairModel<T> {
         if (params_.selection == "autoactive" && !doubtful) return false;
         return query_.asks(least, x, y, weight, id);
     }
-    void decide(const KernelRow<T>& row) {  // without the bias
-        f_.resize(machines_.size());
-        for (std::size_t c = 0; c < machines_.size(); ++c) f_[c] = machines_[c]->f(row.data());
-    }
 
     Params params_;
     Query<T> query_;
     std::int64_t labels_used_ = 0;
-    std::vector<double> f_;  // of the example being learned, per output
     std::int64_t entered_ = 0;
-    PlainLedger<std::int64_t> idlers_;  // held without supporting anything: who may leave
+    PlainLedger<std::int64_t> idlers_;  // held without supporting anything: candidates to leave
 };
 
 }  // namespace onlinesvm

@@ -1,5 +1,5 @@
-// The SVM in one batch by sequential minimal optimisation, with a free bias or none; it goes on from
-// any solution at hand. Platt 1999; Fan, Chen & Lin, JMLR 6, 2005.
+// The SVM in one batch by sequential minimal optimisation, with a free bias or none; it goes on
+// from any solution at hand. Platt 1999; Fan, Chen & Lin, JMLR 6, 2005.
 #pragma once
 
 #include <limits>
@@ -17,31 +17,25 @@ class Smo : public PairModel<T> {
   public:
     using Verbs = Offers<SolvedVerbs, verb::evidence, verb::improve, verb::intercept>;
 
-    struct Params {
-        double C = 1.0;
+    struct Params : KernelParams {
         double tol = 1e-3;
         std::string bias = "free";
         std::string order = "second";
         std::int64_t max_iter = std::numeric_limits<std::int64_t>::max();  // steps per output
-        std::int64_t cache_bytes = std::int64_t(1) << 28;
-        Kernel kernel;
 
         template <class F>
         void fields(F&& field) {
-            field("C", C);
+            KernelParams::fields(field);
             field("tol", tol);
             field("bias", bias);
             field("order", order);
             field("max_iter", max_iter);
-            field("cache_bytes", cache_bytes);
-            field("kernel", kernel);
         }
     };
 
     explicit Smo(const Params& p)
-        : Base(
-              p.kernel, p.cache_bytes,
-              {.tau = p.tol, .bias = p.bias == "none" ? Pair<T>::Bias::none : Pair<T>::Bias::free}),
+        : Base(p, {.tau = p.tol,
+                   .bias = p.bias == "none" ? Pair<T>::Bias::none : Pair<T>::Bias::free}),
           params_(p),
           steps_(1) {}
 
@@ -49,13 +43,11 @@ class Smo : public PairModel<T> {
     void learn(Row<T> x, double y, double weight, std::int64_t id) {
         KernelRow<T> row = rows_->arriving(x);
         if (weight <= 0) return;
-        const Slot j = rows_->push(x, id);
-        notes_->label.edit(j) = std::int32_t(y);
-        notes_->cost.edit(j) = params_.C * weight;
+        const Slot j = this->hold(x, y, params_.C * weight, id);
         capped_ = false;
         for (std::size_t c = 0; c < machines_.size(); ++c) {
             Pair<T>& m = *machines_[c];
-            m.learn(j, this->sign(c, std::int32_t(y)), notes_->cost[j], m.f(row.data()));
+            m.learn(j, this->sign(c, y), this->cost(j), m.f(row.data()));
         }
         rows_->recycle(std::move(row));
     }
@@ -82,7 +74,7 @@ class Smo : public PairModel<T> {
         return false;
     }
 
-    // How much the worst pair of the machine at work violates; 0 when nobody is.
+    // How much the worst pair of the machine at work violates; 0 when none is.
     double gap() const { return turn_ == kIdle ? 0 : machines_[turn_]->delta(); }
     bool capped() const { return capped_; }
     // Steps of the last solution, per output.
@@ -97,7 +89,7 @@ class Smo : public PairModel<T> {
     }
 
   private:
-    using Base::machines_, Base::notes_, Base::rows_;
+    using Base::machines_, Base::rows_;
     static constexpr std::size_t kIdle = std::numeric_limits<std::size_t>::max();
     static constexpr double kTight = 1e-6;  // below, g is computed afresh before it is believed
 

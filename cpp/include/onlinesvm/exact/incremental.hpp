@@ -3,10 +3,8 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <span>
-#include <stdexcept>
 #include <vector>
 
 #include "onlinesvm/base/one_vs_rest.hpp"
@@ -22,45 +20,35 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
     using Verbs = Offers<SolvedVerbs, verb::evidence, verb::free_bias, verb::set_C, verb::reweight,
                          verb::leave_one_out>;
 
-    struct Params {
-        double C = 1.0;
+    struct Params : KernelParams {
         double tol = 1e-8;             // largest KKT violation left
         std::int64_t max_iter = 1000;  // rounds per change
-        std::int64_t cache_bytes = std::int64_t(1) << 28;
-        Kernel kernel;
 
         template <class F>
         void fields(F&& field) {
-            field("C", C);
+            KernelParams::fields(field);
             field("tol", tol);
             field("max_iter", max_iter);
-            field("cache_bytes", cache_bytes);
-            field("kernel", kernel);
         }
     };
 
     explicit Incremental(const Params& p)
-        : Base(p.kernel, p.cache_bytes, {.kkt = p.tol, .rounds = p.max_iter}), C_(p.C) {}
+        : Base(p, {.kkt = p.tol, .rounds = p.max_iter}), C_(p.C) {}
 
     void expect(std::span<const Row<T>> coming) { rows_->expect(coming); }
 
     void learn(Row<T> x, double y, double weight, std::int64_t id) {
         KernelRow<T> row = rows_->arriving(x);
         if (weight <= 0) return;
-        const Slot c = rows_->push(x, id);
-        notes_->label.edit(c) = std::int32_t(y);
-        notes_->cost.edit(c) = C_ * weight;
+        const Slot c = this->hold(x, y, C_ * weight, id);
         bool moves = false;
         for (std::size_t o = 0; o < machines_.size(); ++o) {
             Balanced<T>& machine = *machines_[o];
             const double f = machine.f(row.data()) + machine.bias();
-            machine.add(c, Base::sign(o, std::int32_t(y)), cost(c), f);  // alpha_c = 0
+            machine.add(c, this->sign(o, y), cost(c), f);  // alpha_c = 0
             moves |= machine.violates(c);
         }
-        if (moves)
-            rows_->keep(c, std::move(row));
-        else
-            rows_->recycle(std::move(row));
+        this->keep_or_recycle(c, std::move(row), moves);
         for (auto& machine : machines_) machine->absorb(id);  // alpha_c grows until g_c = 0, or C_c
         tidy();
     }
@@ -68,17 +56,16 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
     // alpha_c shrinks to 0, the others giving way; then c is gone. An id dropped before has no
     // influence left.
     void unlearn(std::span<const std::int64_t> ids) {
-        bool gone = false;
+        const std::size_t before = rows_->size();
         for (std::int64_t id : ids) {
             if (!rows_->holds(id)) continue;
-            gone = true;
             for (auto& machine : machines_) machine->rebound(id, 0);
             rows_->remove(rows_->slot(id));
         }
-        if (gone) settle();
+        if (rows_->size() < before) settle();
     }
 
-    // From one C to another: everybody moves in proportion, then those who disagree.
+    // From one C to another: all coefficients in proportion, then those that disagree.
     void set_C(double C) {
         const double r = C / C_;
         C_ = C;
@@ -101,7 +88,8 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
         std::vector<std::int64_t> labels;  // class numbers
         std::vector<double> f;             // of each example by the model without it, ids x outputs
     };
-    // Takes each example away, looks, and brings it back. Who has no influence costs nothing.
+    // Takes each example away, looks, and brings it back. An example without influence costs
+    // nothing.
     LeftOut leave_one_out() {
         LeftOut out;
         for (Slot j = 0; j < rows_->size(); ++j) out.ids.push_back(rows_->id(j));
@@ -134,24 +122,14 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
         });
     }
 
-    std::vector<double> free_bias() const {
-        std::vector<double> b;
-        for (const auto& machine : machines_) b.push_back(machine->bias());
-        return b;
-    }
+    std::vector<double> free_bias() const { return this->biases(); }
 
     // |w|^2/2 + sum C_i max(0, 1 - y_i f(x_i)) over the examples held, summed over outputs.
     double objective() const {
-        double total = 0;
-        const std::vector<double> f = scores_of_held();
-        for (std::size_t o = 0; o < machines_.size(); ++o)
-            for (Slot j = 0; j < rows_->size(); ++j) {
-                const Balanced<T>& machine = *machines_[o];
-                const double fj = f[j * machines_.size() + o];
-                total += 0.5 * machine.coefficient(j) * (fj - machine.bias());
-                total += cost(j) * std::max(0.0, 1 - machine.label(j) * fj);
-            }
-        return total;
+        return this->sum_of_held([&](const Balanced<T>& machine, Slot j, double f) {
+            return 0.5 * machine.coefficient(j) * (f - machine.bias()) +
+                   cost(j) * std::max(0.0, 1 - machine.label(j) * f);
+        });
     }
 
     auto undoable() { return std::tie(C_); }
@@ -164,7 +142,7 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
     }
 
   private:
-    using Base::rows_, Base::notes_, Base::machines_, Base::cost, Base::scores_of_held, Base::tidy;
+    using Base::rows_, Base::notes_, Base::machines_, Base::cost, Base::tidy;
 
     void settle() {
         for (auto& machine : machines_) machine->settle();

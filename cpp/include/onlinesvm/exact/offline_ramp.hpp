@@ -24,11 +24,9 @@ class OfflineRamp : public RampModel<T> {
     // Collects; solve() learns.
     void learn(Row<T> x, double y, double weight, std::int64_t id) {
         if (weight <= 0) return;
-        const Slot t = rows_->push(x, id);
-        notes_->label.edit(t) = std::int32_t(y);
-        notes_->cost.edit(t) = ramp_.C * weight;
+        const Slot t = this->hold(x, y, ramp_.C * weight, id);
         for (std::size_t c = 0; c < machines_.size(); ++c)
-            machines_[c]->learn(t, this->sign(c, std::int32_t(y)), notes_->cost[t], 0);
+            machines_[c]->learn(t, this->sign(c, y), this->cost(t), 0);
     }
 
     // V <- all; then: the SVM on V, and V the examples inside the ramp, until V stays.
@@ -58,7 +56,7 @@ class OfflineRamp : public RampModel<T> {
     }
 
   private:
-    using RampModel<T>::machines_, RampModel<T>::rows_, RampModel<T>::notes_, RampModel<T>::ramp_;
+    using RampModel<T>::machines_, RampModel<T>::rows_, RampModel<T>::ramp_;
 
     // Then the solution at hand is the better one.
     bool a_class_would_vanish(const Box<T>& box) const {

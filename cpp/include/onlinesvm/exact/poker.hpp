@@ -19,7 +19,7 @@ namespace onlinesvm {
 // A task says which variables an example brings, and to what sum they are held.
 struct PokerClassification {
     static constexpr std::size_t copies = 1;
-    std::string select = "none";  // of a chunk: who is let in next
+    std::string select = "none";  // which example of a chunk is let in next
     template <class F>
     void fields(F&& f) {
         f("select", select);
@@ -63,27 +63,22 @@ class Poker : public OneVsRest<T, Parametric<T, Task::copies>> {
   public:
     using Verbs = Offers<SolvedVerbs, verb::evidence, verb::free_bias, verb::level, verb::path>;
 
-    struct Params {
-        double C = 1.0;
+    struct Params : KernelParams {
         double tol = 1e-8;  // largest KKT violation left
         std::string bias = "free";
-        std::int64_t cache_bytes = std::int64_t(1) << 28;
-        Kernel kernel;
         Task task;
 
         template <class F>
         void fields(F&& field) {
-            field("C", C);
+            KernelParams::fields(field);
             field("tol", tol);
             field("bias", bias);
-            field("cache_bytes", cache_bytes);
-            field("kernel", kernel);
             task.fields(field);
         }
     };
 
     explicit Poker(const Params& p)
-        : Base(p.kernel, p.cache_bytes, {.kkt = p.tol, .free_bias = p.bias == "free"}),
+        : Base(p, {.kkt = p.tol, .free_bias = p.bias == "free"}),
           C_(p.C),
           free_(p.bias == "free"),
           task_(p.task) {
@@ -117,7 +112,7 @@ class Poker : public OneVsRest<T, Parametric<T, Task::copies>> {
         tidy();
     }
 
-    // Who goes is pushed to 0 at the present bias; then the bias adjusts to the rest.
+    // What goes is pushed to 0 at the present bias; then the bias adjusts to the rest.
     void unlearn(std::span<const std::int64_t> ids) {
         std::vector<std::int64_t> held;
         for (std::int64_t id : ids)
@@ -145,32 +140,21 @@ class Poker : public OneVsRest<T, Parametric<T, Task::copies>> {
             if (free_)
                 engine.adjust_bias();
             else
-                fit_newcomers(engine);
+                fit_violators(engine);
             engine.settle(free_);
         });
     }
 
     // |w|^2/2 + the losses of the examples held - target * t, summed over outputs.
     double objective() const {
-        double total = 0;
-        const std::vector<double> f = Base::scores_of_held();
-        for (std::size_t o = 0; o < machines_.size(); ++o) {
-            const Engine& engine = *machines_[o];
-            for (Slot j = 0; j < rows_->size(); ++j) {
-                const double fj = f[j * machines_.size() + o];
-                total += 0.5 * engine.coefficient(j) * (fj - engine.bias());
-                total += engine.loss_at(j, fj);
-            }
-            total += engine.target() * engine.bias();
-        }
+        double total = this->sum_of_held([](const Engine& engine, Slot j, double f) {
+            return 0.5 * engine.coefficient(j) * (f - engine.bias()) + engine.loss_at(j, f);
+        });
+        for (const auto& engine : machines_) total += engine->target() * engine->bias();
         return total;
     }
     double level() const { return 0.0 - machines_[0]->bias(); }
-    std::vector<double> free_bias() const {
-        std::vector<double> b;
-        for (const auto& machine : machines_) b.push_back(machine->bias());
-        return b;
-    }
+    std::vector<double> free_bias() const { return this->biases(); }
     // The breakpoints of the last call, output by output.
     std::vector<std::vector<Breakpoint>> path() const {
         std::vector<std::vector<Breakpoint>> all;
@@ -207,95 +191,92 @@ class Poker : public OneVsRest<T, Parametric<T, Task::copies>> {
     }
     void append(Row<T> x, double y, double weight, std::int64_t id, bool first) {
         KernelRow<T> row = rows_->arriving(x);
-        const Slot c = rows_->push(x, id);
-        notes_->cost.edit(c) = C_ * weight;
-        if constexpr (kClasses) notes_->label.edit(c) = std::int32_t(y);
-        total_ += notes_->cost[c];
+        const Slot c = this->hold(x, kClasses ? y : 0, C_ * weight, id);
+        total_ += Base::cost(c);
         bool moves = false;
         for (std::size_t o = 0; o < machines_.size(); ++o) {
-            const double target = kClasses ? Base::sign(o, std::int32_t(y)) : y;
+            const double target = kClasses ? this->sign(o, y) : y;
             Engine& engine = *machines_[o];
-            engine.add(c, task_.variables(target, notes_->cost[c]), engine.f(row.data()));
+            engine.add(c, task_.variables(target, Base::cost(c)), engine.f(row.data()));
             moves |= engine.violates(c);
         }
-        if (moves && !first) {  // its row will be needed
-            rows_->keep(c, std::move(row));
-            rows_->promote(c);
-        } else {
-            rows_->recycle(std::move(row));
-        }
+        const bool needed = moves && !first;
+        this->keep_or_recycle(c, std::move(row), needed);
+        if (needed) rows_->promote(c);
     }
     void fit_chunk(Engine& engine, std::span<const std::int64_t> ids, bool first) {
         if constexpr (kClasses)
             if (task_.select != "none") return sample(engine, ids, first);
         if (first && free_) return engine.self_init();
-        fit_newcomers(engine);
+        fit_violators(engine);
     }
-    void fit_newcomers(Engine& engine) {
+    void fit_violators(Engine& engine) {
         engine.fixed_bias();
         if (free_) engine.adjust_bias();
     }
     // Selective sampling: a chunk is a pool, and its violators are let in one by one. When none is
     // left, those never let in have alpha = 0 rightly, and the solution is that of all.
+    struct Waiting {
+        std::int64_t id;
+        std::array<Variable, Task::copies> variables;
+    };
+    using Pool = std::vector<Waiting>;
+
     void sample(Engine& engine, std::span<const std::int64_t> ids, bool first) {
-        struct Waiting {
-            std::int64_t id;
-            std::array<Variable, Task::copies> variables;
-        };
-        std::vector<Waiting> pool;
+        Pool pool;
         for (std::int64_t id : ids) {
             const Slot j = rows_->slot(id);
             pool.push_back({id, engine.variables(j)});
             engine.freeze(j);
         }
-        const auto admit = [&](std::size_t i) {
-            engine.thaw(rows_->slot(pool[i].id), pool[i].variables);
-            pool.erase(pool.begin() + std::ptrdiff_t(i));
-        };
         if (first && free_) {  // one of each class
             for (double sign : {1.0, -1.0}) {
                 const auto it = std::find_if(pool.begin(), pool.end(), [&](const Waiting& w) {
                     return w.variables[0].base == sign;
                 });
-                if (it != pool.end()) admit(std::size_t(it - pool.begin()));
+                if (it != pool.end()) admit(engine, pool, std::size_t(it - pool.begin()));
             }
             engine.self_init();
         }
+        for (auto next = choose(engine, pool); next < pool.size(); next = choose(engine, pool)) {
+            admit(engine, pool, next);
+            fit_violators(engine);
+        }
+        while (!pool.empty()) admit(engine, pool, pool.size() - 1);
+    }
+    void admit(Engine& engine, Pool& pool, std::size_t i) {
+        engine.thaw(rows_->slot(pool[i].id), pool[i].variables);
+        pool.erase(pool.begin() + std::ptrdiff_t(i));
+    }
+    // Which one of the pool is next; its size: none violates. CLS2W: the nearest to the decision
+    // border; else the largest slack. dObj: of the first few the one whose admission gains most.
+    std::size_t choose(Engine& engine, const Pool& pool) {
         const bool nearest = task_.select.starts_with("cls2w"),
                    tries = task_.select.ends_with("+dobj");
         std::vector<std::pair<double, std::size_t>> violators;
-        for (;;) {
-            violators.clear();
-            for (std::size_t i = 0; i < pool.size(); ++i) {
-                const Variable& v = pool[i].variables[0];
-                const double h = engine.gradient(rows_->slot(pool[i].id)), slack = v.base * h;
-                if (slack > engine.tolerance())
-                    violators.push_back({nearest ? std::abs(v.base - h) : -slack, i});
-            }
-            if (violators.empty()) break;
-            const std::size_t n = std::min<std::size_t>(tries ? kTop : 1, violators.size());
-            std::partial_sort(violators.begin(), violators.begin() + std::ptrdiff_t(n),
-                              violators.end());
-            std::size_t best = violators[0].second;
-            double most = -1;
-            for (std::size_t r = 0; tries && r < n; ++r) {
-                const Waiting& w = pool[violators[r].second];
-                const double gain = engine.gain(rows_->slot(w.id), w.variables, kTrial);
-                if (gain > most) most = gain, best = violators[r].second;
-            }
-            admit(best);
-            fit_newcomers(engine);
+        for (std::size_t i = 0; i < pool.size(); ++i) {
+            const Variable& v = pool[i].variables[0];
+            const double h = engine.gradient(rows_->slot(pool[i].id)), slack = v.base * h;
+            if (slack > engine.tolerance())
+                violators.push_back({nearest ? std::abs(v.base - h) : -slack, i});
         }
-        while (!pool.empty()) admit(pool.size() - 1);
+        if (violators.empty()) return pool.size();
+        const std::size_t n = std::min<std::size_t>(tries ? kTop : 1, violators.size());
+        std::partial_sort(violators.begin(), violators.begin() + std::ptrdiff_t(n),
+                          violators.end());
+        std::size_t best = violators[0].second;
+        double most = -1;
+        for (std::size_t r = 0; tries && r < n; ++r) {
+            const Waiting& w = pool[violators[r].second];
+            const double gain = engine.gain(rows_->slot(w.id), w.variables, kTrial);
+            if (gain > most) most = gain, best = violators[r].second;
+        }
+        return best;
     }
-    // Those without a coefficient leave f, once there are many.
     void tidy() {
         breakpoints_ = 0;
         for (const auto& machine : machines_) breakpoints_ += std::int64_t(machine->path().size());
-        const std::size_t active = rows_->active();
-        if (8 * (active - Base::n_support()) <= active + 128) return;
-        for (Slot j = active; j-- > 0;)
-            if (!Base::supports(j)) rows_->demote(j);
+        Base::tidy();
     }
 
     double C_;

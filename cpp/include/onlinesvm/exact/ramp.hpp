@@ -87,14 +87,10 @@ class Ramp : public RampModel<T> {
     }
 
   private:
-    using RampModel<T>::machines_, RampModel<T>::rows_, RampModel<T>::notes_, RampModel<T>::ramp_;
-    using RampModel<T>::settle, RampModel<T>::relax, RampModel<T>::in_ramp, RampModel<T>::sign;
-    using RampModel<T>::supports, RampModel<T>::take_away;
+    using RampModel<T>::machines_, RampModel<T>::rows_, RampModel<T>::ramp_, RampModel<T>::f_;
+    using RampModel<T>::settle, RampModel<T>::relax, RampModel<T>::in_ramp;
+    using RampModel<T>::supports, RampModel<T>::take_away, RampModel<T>::decide;
 
-    void decide(const KernelRow<T>& row) {
-        f_.resize(machines_.size());
-        for (std::size_t c = 0; c < machines_.size(); ++c) f_[c] = machines_[c]->f(row.data());
-    }
     double closest() const {  // to a decision boundary
         double least = std::numeric_limits<double>::infinity();
         for (double f : f_) least = std::min(least, std::abs(f));
@@ -102,24 +98,20 @@ class Ramp : public RampModel<T> {
     }
 
     void add(Row<T> x, KernelRow<T> row, double y, double weight, std::int64_t id) {
-        const Slot t = rows_->push(x, id);
+        const Slot t = this->hold(x, y, ramp_.C * weight, id);
         ++labels_used_;
-        notes_->label.edit(t) = std::int32_t(y);
-        notes_->cost.edit(t) = ramp_.C * weight;
         bool moves = false;
         for (std::size_t c = 0; c < machines_.size(); ++c) {
-            const double sign_c = sign(c, std::int32_t(y)), g = 1 - sign_c * f_[c];
-            machines_[c]->learn(t, sign_c, in_ramp(g) ? notes_->cost[t] : 0, f_[c]);
+            const double sign_c = this->sign(c, y), g = 1 - sign_c * f_[c];
+            machines_[c]->learn(t, sign_c, in_ramp(g) ? this->cost(t) : 0, f_[c]);
             moves |= machines_[c]->violates(t);
         }
+        this->keep_or_recycle(t, std::move(row), moves);
         if (moves) {
-            rows_->keep(t, std::move(row));
             rows_->promote(t);
             for (auto& box : machines_)
                 if (box->violates(rows_->slot(id))) settle(*box);
             relax();
-        } else {
-            rows_->recycle(std::move(row));
         }
         shed();
         trim();
@@ -179,7 +171,6 @@ class Ramp : public RampModel<T> {
 
     std::int64_t keep_non_support_, max_support_, labels_used_ = 0, evicted_ = 0;
     Query<T> query_;
-    std::vector<double> f_;  // of the example being learned, per output
 };
 
 }  // namespace onlinesvm

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -21,29 +20,25 @@
 
 namespace onlinesvm {
 
-struct RampParams {
-    double C = 1.0;
+struct RampParams : KernelParams {
     double s = -1.0;    // where the ramp ends; -inf: hinge loss
     double tol = 1e-2;  // largest violation left
     std::string stopping = "kkt";
     double gain_tol = 1e-5;       // of stopping "paper": the smallest gain of the dual worth a step
     std::int64_t max_outer = 50;  // rounds of relocation
-    std::int64_t cache_bytes = std::int64_t(1) << 28;
-    Kernel kernel;
 
     template <class F>
     void fields(F&& field) {
-        field("C", C);
+        KernelParams::fields(field);
         field("s", s);
         field("tol", tol);
         field("stopping", stopping);
         field("gain_tol", gain_tol);
-        field("cache_bytes", cache_bytes);
-        field("kernel", kernel);
     }
 
-    // "kkt" keeps tol: it solves to a part of it, the rest is for moves too small for the cold members
-    // to hear of and for the rounding of kernel values. "paper" also stops where no step gains enough.
+    // "kkt" keeps tol: it solves to a part of it, the rest is for moves too small to be passed on
+    // to the cold members, and for the rounding of kernel values. "paper" also stops where no step
+    // gains enough.
     Tolerance terms() const {
         if (stopping == "kkt") return {.kkt = 0.8 * tol, .gain = 0};
         if (stopping == "paper") return {.kkt = tol, .gain = gain_tol};
@@ -56,17 +51,14 @@ class RampModel : public OneVsRest<T, Box<T>> {
     using Base = OneVsRest<T, Box<T>>;
 
   public:
-    explicit RampModel(const RampParams& p) : Base(p.kernel, p.cache_bytes, p.terms()), ramp_(p) {}
+    explicit RampModel(const RampParams& p) : Base(p, p.terms()), ramp_(p) {}
 
     // Takes examples away and settles the rest; an id dropped before has no influence left.
     void unlearn(std::span<const std::int64_t> ids) {
-        bool gone = false;
-        for (std::int64_t id : ids) {
-            if (!rows_->holds(id)) continue;
-            gone = true;
-            take_away(id);
-        }
-        if (gone)
+        const std::size_t before = rows_->size();
+        for (std::int64_t id : ids)
+            if (rows_->holds(id)) take_away(id);
+        if (rows_->size() < before)
             for (auto& box : machines_) settle(*box);
     }
 
@@ -79,22 +71,16 @@ class RampModel : public OneVsRest<T, Box<T>> {
         });
     }
 
-    // Optimal on V, and V those inside the ramp: who is on the wrong side violates by how far.
-    double kkt_residual() const { return this->worst_violation(this->everybody(), on_its_side()); }
-    double spot_check() const { return this->worst_violation(this->a_few(), on_its_side()); }
+    // Optimal on V, and V those inside the ramp: a member on the wrong side violates by how far.
+    double kkt_residual() const { return this->worst_violation(this->all_slots(), on_its_side()); }
+    double spot_check() const { return this->worst_violation(this->some_slots(), on_its_side()); }
 
     // P(w) of eq. 7 over the examples held, summed over outputs.
     double objective() const {
-        double total = 0;
-        const std::vector<double> f = scores_of_held();
-        for (std::size_t c = 0; c < machines_.size(); ++c)
-            for (Slot j = 0; j < rows_->size(); ++j) {
-                const Box<T>& box = *machines_[c];
-                const double fj = f[j * machines_.size() + c];
-                total += 0.5 * box.coefficient(j) * fj;
-                total += cost(j) * std::min(1 - ramp_.s, std::max(0.0, 1 - box.label(j) * fj));
-            }
-        return total;
+        return this->sum_of_held([&](const Box<T>& box, Slot j, double f) {
+            return 0.5 * box.coefficient(j) * f +
+                   cost(j) * std::min(1 - ramp_.s, std::max(0.0, 1 - box.label(j) * f));
+        });
     }
 
     auto undoable() { return std::tie(updates_, hot_limit_); }
@@ -111,8 +97,7 @@ class RampModel : public OneVsRest<T, Box<T>> {
     static constexpr double kGrowth = 1.5;  // of the hot set before the firm ones leave it
     static constexpr std::int64_t kHot = 64;
 
-    using Base::rows_, Base::notes_, Base::machines_, Base::cost, Base::supports;
-    using Base::scores_of_held, Base::terms_;
+    using Base::rows_, Base::machines_, Base::cost, Base::supports, Base::terms_;
 
     bool in_ramp(double g) const { return g <= 1 - ramp_.s; }
     auto on_its_side() const {
@@ -131,8 +116,8 @@ class RampModel : public OneVsRest<T, Box<T>> {
         if (++updates_ % kRefresh == 0) box.refresh();
     }
 
-    // CCCP: who is inside the ramp now? A member leaves V when it is beyond the end of the ramp by
-    // more than the solver's tolerance, or inexact solutions would oscillate.
+    // CCCP: which examples are inside the ramp now? A member leaves V when it is beyond the end of
+    // the ramp by more than the solver's tolerance, or inexact solutions would oscillate.
     bool relocate(Box<T>& box) {
         if (std::isinf(ramp_.s)) return false;
         changed_.clear();
@@ -156,7 +141,7 @@ class RampModel : public OneVsRest<T, Box<T>> {
         rows_->remove(rows_->slot(id));
     }
 
-    // Firm members leave the hot set once it has grown well beyond those who may move.
+    // Firm members leave the hot set once it has grown well beyond those that may move.
     void relax() {
         if (std::int64_t(rows_->hot()) <= hot_limit_) return;
         for (auto& box : machines_) box->sync(true);

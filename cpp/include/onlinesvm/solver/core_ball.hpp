@@ -1,5 +1,5 @@
-// The smallest ball around a core, the active run of a Rows, by pair steps; and distances from its
-// centre to everybody else.
+// The smallest ball around a core, the active examples, by pair steps; and distances from its
+// centre to all others.
 //
 // Example i is the point Z_i = [y_i phi(x_i); e_i / sqrt(C_i)], Z_i.Z_j = Kt_ij. The centre is
 // c = sum_i l_i Z_i with l in the simplex. Points shorter than the longest, of squared length eta,
@@ -9,35 +9,52 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <numeric>
 #include <span>
-#include <stdexcept>
 #include <vector>
 
-#include "onlinesvm/base/aligned.hpp"
-#include "onlinesvm/base/rows.hpp"
 #include "onlinesvm/base/score.hpp"
+#include "onlinesvm/base/slotted.hpp"
 #include "onlinesvm/base/tolerance.hpp"
 #include "onlinesvm/solver/cholesky.hpp"
 
 namespace onlinesvm {
 
 template <class T>
-class CoreBall final : public Follower {
+class CoreBall final : public Slotted<CoreBall<T>, T> {
+    using Base = Slotted<CoreBall<T>, T>;
+
   public:
     using Terms = Tolerance;
 
-    CoreBall(Rows<T>& rows, Tolerance tol) : rows_(rows), tol_(tol.kkt) {
-        for (Slot j = 0; j < rows_.size(); ++j) slot_pushed();
-        rows_.follow(this);  // last: whoever fails to be made follows nobody
+    CoreBall(KernelCache<T>& rows, Tolerance tol) : Base(rows), tol_(tol.kkt) {
+        this->follow_slots();
     }
-    ~CoreBall() override { rows_.unfollow(this); }
-    CoreBall(const CoreBall&) = delete;
-    CoreBall& operator=(const CoreBall&) = delete;
+
+    auto parts() {
+        return std::tuple(saved("y", y_), saved("s", s_), saved("slack", slack_), unsaved(alpha_),
+                          saved("rho", rho_), saved("eta", eta_), unsaved(capped_));
+    }
+    void check() {
+        bool fits = rho_ >= 0;
+        double sum = 0, least = 0, most = 0;  // of l; |c|^2 by slacks alone, |c| if parallel
+        for (Slot j = 0; fits && j < s_.size(); ++j) {
+            sum += l(j), least += slack_[j] * l(j) * l(j), most += l(j) * std::sqrt(length2(j));
+            fits = std::abs(y_[j]) == 1 && slack_[j] > 0 && l(j) >= 0 &&
+                   (j < rows_.active() || s_[j] == 0);
+        }
+        demand(fits && std::abs(sum - double(has_centre())) < 1e-6,
+               "the ball does not fit its examples");
+        const double room = 1e-6 * (1 + least);
+        if (!(rho_ >= least - room && rho_ <= most * most + room && eta_ >= rho_)) {
+            demand(rows_.are_few(), "the centre is not that of its examples");
+            open();
+        }
+        close();
+    }
 
     // The newest example: label y, slack 1 / C_j.
     void add(Slot j, double y, double slack) { y_.edit(j) = y, slack_.edit(j) = slack; }
@@ -99,7 +116,7 @@ class CoreBall final : public Follower {
 
     // Pair steps until no member's distance tells it from the others: i gains what j loses. Where
     // they crawl, because the points are long and the slacks short, leaps bring them forward.
-    // As exactly as tol asks, or as a newcomer's excess is worth.
+    // As exactly as tol asks, or as the excess of a new member is worth.
     void optimise(double excess) {
         const auto n = std::int64_t(v_.size());
         const std::int64_t patience = kPatience * (n + 20), pace = 1 + n / 16;
@@ -140,7 +157,7 @@ class CoreBall final : public Follower {
         for (std::size_t q = 0; q < slots.size(); ++q) v[q] *= y_[slots[q]];
         return v;
     }
-    // The same for everybody: a pass over all examples.
+    // The same for all examples: a pass.
     std::vector<double> pass() {
         std::vector<double> v(rows_.size());
         products(rows_.active(), rows_.size(), v);
@@ -157,65 +174,15 @@ class CoreBall final : public Follower {
         if (rest == 0) rho_ = eta_ = 0;
     }
 
-    // ---- Follower ----
-
-    void slot_pushed() override {
-        for (auto* v : arrays()) v->push_back(0);
-    }
-    void slots_swapped(Slot a, Slot b) override {
-        for (auto* v : arrays()) v->swap(a, b);
-    }
-    void slot_popped() override {
-        for (auto* v : arrays()) v->pop_back();
-    }
-
-    auto undoable() { return std::tie(y_, s_, slack_, alpha_, rho_, eta_, capped_); }
-
-    // Sees the same examples with the opposite labels.
-    void mirror(const CoreBall& other) {
-        y_ = other.y_, s_ = other.s_, alpha_ = other.alpha_, slack_ = other.slack_;
-        for (auto* v : {&y_, &s_, &alpha_})
-            for (double& x : v->edit()) x = 0.0 - x;
-        rho_ = other.rho_, eta_ = other.eta_;
-    }
-
-    template <class A>
-    void state(A& a) {
-        a("y", y_);
-        a("s", s_);
-        a("slack", slack_);
-        a("rho", rho_);
-        a("eta", eta_);
-        if constexpr (A::loading) {
-            bool fits = rho_ >= 0;
-            for (auto* v : {&y_, &s_, &slack_}) fits = fits && v->size() == rows_.size();
-            double sum = 0, least = 0, most = 0;  // of l; |c|^2 by slacks alone, |c| if parallel
-            for (Slot j = 0; fits && j < s_.size(); ++j) {
-                sum += l(j), least += slack_[j] * l(j) * l(j), most += l(j) * std::sqrt(length2(j));
-                fits = std::abs(y_[j]) == 1 && slack_[j] > 0 && l(j) >= 0 &&
-                       (j < rows_.active() || s_[j] == 0);
-            }
-            demand(fits && std::abs(sum - double(has_centre())) < 1e-6,
-                   "the ball does not fit its examples");
-            alpha_.resize(rows_.size());
-            const double room = 1e-6 * (1 + least);
-            if (!(rho_ >= least - room && rho_ <= most * most + room && eta_ >= rho_)) {
-                demand(rows_.are_few(), "the centre is not that of its examples");
-                open();
-            }
-            close();
-        }
-    }
-    std::size_t nbytes() const { return nbytes_of(y_, s_, slack_, alpha_); }
-
   private:
+    using Base::rows_;
+
     static constexpr double kInner = 0.5;          // of what is allowed outside the core
-    static constexpr double kNoise = 1e-14;        // of eta: closer than rounding tells
+    static constexpr double kNoise = 1e-14;        // of eta: closer than rounding can resolve
     static constexpr double kFlat = 1e-12;         // least curvature
     static constexpr std::int64_t kPatience = 10;  // steps per member before a leap
     static constexpr std::int64_t kLeaps = 1000;   // before giving up
 
-    std::array<Ledger<double>*, 4> arrays() { return {&y_, &s_, &slack_, &alpha_}; }
     double l(Slot j) const { return y_[j] * s_[j]; }
     double length2(Slot j) const { return rows_.diagonal()[j] + slack_[j]; }
     double R2() const { return std::max(0.0, eta_ - rho_); }
@@ -232,23 +199,12 @@ class CoreBall final : public Follower {
         for (Slot j = 0; j < v_.size(); ++j) rho_ += l(j) * v_[j];
     }
 
-    // out = y (K s) over [first, last), eight rows at a time.
+    // out = y (K s) over [first, last).
     void products(Slot first, Slot last, std::vector<double>& out) {
-        std::array<Slot, 8> slots;
-        std::array<const T*, 8> rows;
-        std::array<double, 8> minus;
-        std::size_t m = 0;
-        const auto add = [&] {
-            rows_.rows(std::span(slots.data(), m), last, rows.data());
-            isa::table<T>().subtract(out.data(), rows.data(), minus.data(), m, first, last);
-            m = 0;
-        };
-        for (Slot j = 0; j < rows_.active(); ++j) {
-            if (s_[j] == 0) continue;
-            slots[m] = j, minus[m++] = -s_[j];
-            if (m == 8) add();
-        }
-        if (m > 0) add();
+        std::vector<Move> minus;
+        for (Slot j = 0; j < rows_.active(); ++j)
+            if (s_[j] != 0) minus.push_back({j, -s_[j]});
+        rows_.subtract(out.data(), minus, first, last);
         for (Slot j = first; j < last; ++j) out[j] *= y_[j];
     }
 
@@ -312,9 +268,9 @@ class CoreBall final : public Follower {
         return step == 1;
     }
 
-    Rows<T>& rows_;
     double tol_;
-    Ledger<double> y_, s_, slack_, alpha_;  // per example; s = y l
+    SignedColumn<> y_, s_, alpha_;  // s = y l
+    Column<double> slack_;
     double rho_ = 0, eta_ = 0;
     std::vector<double> v_;  // per member of the core, while it is open
     bool capped_ = false;

@@ -1,4 +1,4 @@
-// The nearest points of two convex hulls, over the members of a Rows:
+// The nearest points of two convex hulls, over stored examples:
 //     X_P = sum_{y=+1} a_i phi_i,  X_N = sum_{y=-1} a_i phi_i,  a >= 0, each class sums to 1,
 //     min N2 = |X_P - X_N|^2,
 // which is the hard-margin SVM; with phi_i.phi_j = K_ij + delta_ij / C_i it is the SVM with squared
@@ -11,11 +11,9 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <stdexcept>
 #include <vector>
 
-#include "onlinesvm/base/aligned.hpp"
-#include "onlinesvm/base/rows.hpp"
+#include "onlinesvm/base/slotted.hpp"
 #include "onlinesvm/solver/cholesky.hpp"
 
 namespace onlinesvm {
@@ -23,7 +21,7 @@ namespace onlinesvm {
 // A point of one hull, X = sum a_j phi_j, and its product with every slot. A step towards a vertex
 // scales all of them, which is one number: kept are a and the products, both without that scale.
 template <class T>
-class HullPoint {
+class HullPoint : public Parts<HullPoint<T>> {
   public:
     double square = 0;          // X.X
     std::int64_t averaged = 0;  // examples that founded the hull
@@ -86,27 +84,21 @@ class HullPoint {
         square = along(*this);
     }
 
-    auto undoable() { return std::tie(a_, dot_, scale_, square, averaged); }
-
-    void pushed() { a_.push_back(0), dot_.push_back(0); }
-    void swapped(Slot i, Slot j) { a_.swap(i, j), dot_.swap(i, j); }
-    void popped() { a_.pop_back(), dot_.pop_back(); }
-
-    template <class A>
-    void state(A& a) {
-        a("a", a_);
-        a("dot", dot_);
-        a("scale", scale_);
-        a("square", square);
-        a("averaged", averaged);
+    auto parts() {
+        return std::tuple(saved("a", a_), saved("dot", dot_), saved("scale", scale_),
+                          saved("square", square), saved("averaged", averaged));
     }
-    // The shares are those of a point of the hull, or nobody's.
-    void demand_sane(std::size_t slots) const {
+    void loaded(std::size_t slots, bool) {
+        a_.loaded(slots, true), dot_.loaded(slots, true);
+        check();
+    }
+    // The shares are those of a point of the hull, or all 0.
+    void check() const {
         double sum = 0;
         bool shares = true;
         for (double a : a_) sum += a, shares = shares && a >= 0;
-        demand(a_.size() == slots && dot_.size() == slots && shares && scale_ >= kSmall &&
-                   scale_ <= 1 / kSmall && std::abs(scale_ * sum - (empty() ? 0 : 1)) <= 1e-6,
+        demand(shares && scale_ >= kSmall && scale_ <= 1 / kSmall &&
+                   std::abs(scale_ * sum - (empty() ? 0 : 1)) <= 1e-6,
                "a hull does not fit the examples");
     }
     const double* shares() const { return a_.data(); }
@@ -129,22 +121,26 @@ class HullPoint {
         scale_ = 1;
     }
 
-    Ledger<double> a_, dot_;
+    Column<double> a_, dot_;
     double scale_ = 1;
 };
 
 template <class T>
-class Hulls final : public Follower {
+class Hulls final : public Slotted<Hulls<T>, T> {
+    using Base = Slotted<Hulls<T>, T>;
+
   public:
     struct Terms {};
 
-    Hulls(Rows<T>& rows, Terms) : rows_(rows) {
-        for (Slot j = 0; j < rows_.size(); ++j) slot_pushed();
-        rows_.follow(this);  // last: whoever fails to be made follows nobody
+    Hulls(KernelCache<T>& rows, Terms) : Base(rows) { this->follow_slots(); }
+
+    auto parts() {
+        return std::tuple(saved("positive", positive_), saved("negative", negative_),
+                          saved("cross", cross_), saved("y", y_), saved("ridge", ridge_),
+                          saved("support", support_), saved("steps", steps_), unsaved(left_),
+                          unsaved(capped_));
     }
-    ~Hulls() override { rows_.unfollow(this); }
-    Hulls(const Hulls&) = delete;
-    Hulls& operator=(const Hulls&) = delete;
+    void turn_round() { std::swap(positive_, negative_), steps_ = 0; }
 
     // What the hulls know of an example of label y: its products with both, and with itself.
     struct View {
@@ -162,15 +158,15 @@ class Hulls final : public Follower {
         hull(x.y).know(j, x.own);
         hull(-x.y).know(j, x.other);
     }
-    // Whether a newcomer would become part of its hull; the first `founders` of a class do.
+    // Whether a new example would become part of its hull; the first `founders` of a class do.
     bool wants(const View& x, std::int64_t founders) const {
         return hull(x.y).averaged < founders || lambda(x) > 0;
     }
-    // By how much a newcomer is off its margin, 1 - y f.
+    // By how much a new example is off its margin, 1 - y f.
     double violation(const View& x) const { return complete() ? 2 * wish(x) / n2() : 1; }
-    bool supports(Slot j) const { return place_[j] != kNowhere; }
-    const std::vector<Slot>& support() const { return support_; }
-    // Moves the list of those who ceased to support this machine to the end of another.
+    bool supports(Slot j) const { return support_.contains(j); }
+    const IndexSet<>& support() const { return support_; }
+    // Appends the members that have ceased to be support vectors, and forgets them.
     void hand_over_leavers(std::vector<Slot>& to) {
         to.insert(to.end(), left_.begin(), left_.end());
         left_.clear();
@@ -186,7 +182,7 @@ class Hulls final : public Follower {
         for (Slot j : support_) s[j] = y_[j] * factor * hull(y_[j]).a(j);
         return s;
     }
-    // With one class alone, that class; with nobody, 0.
+    // With one class alone, that class; without members, 0.
     double bias() const {
         if (complete()) return (negative_.square - positive_.square) / n2();
         return positive_.empty() ? negative_.empty() ? 0 : -1 : 1;
@@ -210,6 +206,17 @@ class Hulls final : public Follower {
     }
     bool capped() const { return capped_; }
 
+    // Of a file.
+    void check() {
+        for (Slot j = 0; j < y_.size(); ++j)
+            demand(std::abs(y_[j]) == 1 && ridge_[j] >= 0 && hull(-y_[j]).a(j) == 0 &&
+                       (supports(j) || hull(y_[j]).a(j) == 0),
+                   "a support vector does not fit its hull");
+        if (rows_.store().kernel().shape == Shape::function || believable()) return;
+        demand(rows_.are_few(), "the products are not those of the examples");
+        refresh();
+    }
+
     // ---- steps ----
 
     // An attempt to make k part of its hull: the first `founders` of a class become its mean.
@@ -226,8 +233,8 @@ class Hulls final : public Follower {
         const double l = lambda(view(k));
         if (l != 0) approach(k, l);
     }
-    // Pairs of one class exchange weight until nobody is off its margin by more than tol. Where they
-    // crawl, because the slacks are short, leaps bring them forward.
+    // Pairs of one class exchange weight until no member is off its margin by more than tol. Where
+    // they crawl, because the slacks are short, leaps bring them forward.
     bool settle(double tol) {
         if (!complete()) return false;
         bool moved = false;
@@ -270,53 +277,9 @@ class Hulls final : public Follower {
         cross_ = positive_.along(negative_);
     }
 
-    // ---- Follower ----
-
-    void slot_pushed() override {
-        positive_.pushed(), negative_.pushed();
-        y_.push_back(0), ridge_.push_back(0), place_.push_back(kNowhere);
-    }
-    void slots_swapped(Slot a, Slot b) override {
-        positive_.swapped(a, b), negative_.swapped(a, b);
-        y_.swap(a, b), ridge_.swap(a, b), place_.swap(a, b);
-        for (Slot j : {a, b})
-            if (supports(j)) support_.edit(std::size_t(place_[j])) = j;
-    }
-    void slot_popped() override {
-        positive_.popped(), negative_.popped();
-        y_.pop_back(), ridge_.pop_back(), place_.pop_back();
-    }
-
-    auto undoable() {
-        return std::tie(positive_, negative_, cross_, y_, ridge_, support_, place_, left_, steps_,
-                        capped_);
-    }
-
-    // Sees the same members with the opposite labels.
-    void mirror(const Hulls& other) {
-        positive_ = other.negative_, negative_ = other.positive_, cross_ = other.cross_;
-        y_ = other.y_, ridge_ = other.ridge_, place_ = other.place_, support_ = other.support_;
-        for (double& y : y_.edit()) y = -y;
-    }
-
-    template <class A>
-    void state(A& a) {
-        a("positive", positive_);
-        a("negative", negative_);
-        a("cross", cross_);
-        a("y", y_);
-        a("ridge", ridge_);
-        a("steps", steps_);
-        std::vector<std::int64_t> support(support_.begin(), support_.end());
-        a("support", support);
-        if constexpr (A::loading) load(support);
-    }
-    std::size_t nbytes() const {
-        return y_.capacity() * (6 * sizeof(double) + sizeof(place_[0]) + sizeof(Slot));
-    }
-
   private:
-    static constexpr std::int32_t kNowhere = -1;
+    using Base::rows_;
+
     static constexpr bool kSingle = sizeof(T) == 4;          // kernel values with seven digits
     static constexpr double kFlat = kSingle ? 1e-7 : 1e-14;  // phi_k is the hull's point
     static constexpr double kNoise = kSingle ? 1e-8 : 1e-15;
@@ -331,10 +294,10 @@ class Hulls final : public Follower {
     const HullPoint<T>& hull(double y) const { return y > 0 ? positive_ : negative_; }
 
     double unit() const { return complete() ? 2 / n2() : 0; }  // alpha / a
-    double self(Slot k) const { return rows_.diagonal()[k] + ridge_[k]; }
+    double self_product(Slot k) const { return rows_.diagonal()[k] + ridge_[k]; }
     View view(Slot k) const {
         const double y = y_[k];
-        return {y, hull(y).dot(k), hull(-y).dot(k), self(k), hull(y).a(k)};
+        return {y, hull(y).dot(k), hull(-y).dot(k), self_product(k), hull(y).a(k)};
     }
     // How far the point of the own class goes towards phi, eq. (4) to (6).
     double lambda(const View& x) const {
@@ -360,14 +323,14 @@ class Hulls final : public Follower {
         if (lambda < 0 && (lambda == least(x.a) || X.a(k) <= 0)) leave(k);
         if (++steps_ % kTidy == 0) tidy();
     }
-    // The best exchange of weight between two members of a class. False if it is too small to tell.
+    // The best exchange of weight between two members of a class. False if it is lost in rounding.
     bool exchange(Slot from, Slot to) {
         HullPoint<T>& X = hull(y_[to]);
         const HullPoint<T>& Y = hull(-y_[to]);
         const std::array<Slot, 2> slots = {from, to};
         std::array<const T*, 2> rows;
         rows_.rows(slots, y_.size(), rows.data());
-        const double k = self(from) + self(to);
+        const double k = self_product(from) + self_product(to);
         const double curvature = k - 2 * double(rows[0][to]);
         const double all = X.a(from), wish = (margin(from) - margin(to)) / curvature;
         const double t = curvature <= kFlat * k ? all : std::min(all, wish);
@@ -385,14 +348,14 @@ class Hulls final : public Follower {
     // To the nearest points of the hulls of the support vectors. False: on the way one had nothing
     // left, and leaves. With G_ij = y_i y_j phi_i.phi_j they are G a = l_P e_P + l_N e_N.
     bool leap() {
-        const std::vector<Slot> members = support_;
+        const std::vector<Slot> members = support_.members();
         Cholesky G;
         G.factor(members.size(), [&](std::size_t a, std::size_t b) {
             const Slot i = members[a], j = members[b];
-            return a == b ? self(i) : y_[i] * y_[j] * double(rows_.row(i, y_.size())[j]);
+            return a == b ? self_product(i) : y_[i] * y_[j] * double(rows_.row(i, y_.size())[j]);
         });
         std::vector<double> to = combined(G, members);
-        double step = to.empty() ? 0 : 1;  // how much of the way everybody's weight lasts
+        double step = to.empty() ? 0 : 1;  // how much of the way all weights last
         for (std::size_t m = 0; m < to.size(); ++m)
             if (const double here = hull(y_[members[m]]).a(members[m]); to[m] <= 0)
                 step = std::min(step, here / (here - to[m]));
@@ -407,7 +370,8 @@ class Hulls final : public Follower {
         refresh();
         return step == 1;
     }
-    // The solution of G a = l_P e_P + l_N e_N whose classes sum to 1 each; nothing where there is none.
+    // The solution of G a = l_P e_P + l_N e_N whose classes sum to 1 each; nothing where there is
+    // none.
     std::vector<double> combined(const Cholesky& G, const std::vector<Slot>& members) const {
         std::vector<double> p, n;
         for (Slot j : members) p.push_back(y_[j] > 0), n.push_back(y_[j] < 0);
@@ -426,7 +390,7 @@ class Hulls final : public Follower {
 
     // y (X_P - X_N).phi: how far a member is on its own side.
     double margin(Slot j) const { return hull(y_[j]).dot(j) - hull(-y_[j]).dot(j); }
-    // Of one class: who is nearest to the other, and who of the support vectors farthest.
+    // Of one class: the member nearest to the other, and the farthest support vector.
     struct Ends {
         Slot to = 0, from = 0;
         double low = std::numeric_limits<double>::infinity();
@@ -446,17 +410,11 @@ class Hulls final : public Follower {
     double noise() const { return 1e-14 * (positive_.square + negative_.square); }
 
     void enter(Slot k) {
-        if (supports(k)) return;
-        place_.edit(k) = std::int32_t(support_.size());
-        support_.push_back(k);
+        if (!supports(k)) support_.add(k);
     }
     void leave(Slot k) {
         hull(y_[k]).leave(k);
-        const auto hole = std::size_t(place_[k]);
-        support_.edit(hole) = support_.back();
-        place_.edit(support_[hole]) = std::int32_t(hole);
-        support_.pop_back();
-        place_.edit(k) = kNowhere;
+        support_.remove_at(support_.place(k));
         left_.push_back(k);
     }
     void leave_but(Slot k) {
@@ -469,32 +427,10 @@ class Hulls final : public Follower {
         cross_ = positive_.along(negative_);
     }
 
-    void load(const std::vector<std::int64_t>& support) {
-        positive_.demand_sane(rows_.size());
-        negative_.demand_sane(rows_.size());
-        demand(y_.size() == rows_.size() && ridge_.size() == rows_.size(),
-               "labels do not fit the examples");
-        place_.assign(rows_.size(), kNowhere);
-        support_.clear();
-        for (std::int64_t j : support) {
-            demand(std::size_t(j) < rows_.size() && !supports(Slot(j)),
-                   "the support vectors are out of range");
-            enter(Slot(j));
-        }
-        for (Slot j = 0; j < y_.size(); ++j)
-            demand(std::abs(y_[j]) == 1 && ridge_[j] >= 0 && hull(-y_[j]).a(j) == 0 &&
-                       (supports(j) || hull(y_[j]).a(j) == 0),
-                   "a support vector does not fit its hull");
-        if (rows_.store().kernel().shape == Shape::function || believable()) return;
-        demand(rows_.are_few(), "the products are not those of the examples");
-        refresh();
-    }
-    // The products that are kept: none is beyond |X| |phi|, they make up the squares, and those of a
-    // few examples are those of the rows.
+    // The products that are kept: none is beyond |X| |phi|, they make up the squares, and those of
+    // a few examples are those of their kernel rows.
     bool believable() const {
         constexpr std::size_t kLooks = 64;
-        constexpr double kRoom = 1e-3;
-        const std::size_t n = y_.size();
         const double longest =
             std::sqrt(std::abs(positive_.square)) + std::sqrt(std::abs(negative_.square));
         const auto near = [&](double a, double b) {
@@ -504,28 +440,31 @@ class Hulls final : public Follower {
             !near(negative_.along(negative_), negative_.square) ||
             !near(positive_.along(negative_), cross_))
             return false;
-        for (Slot j = 0; j < n; ++j) {
-            const double reach = (1 + longest) * (1 + std::sqrt(self(j)));
+        for (Slot j = 0; j < y_.size(); ++j) {
+            const double most = (1 + longest) * (1 + std::sqrt(self_product(j)));
             for (const auto* X : {&positive_, &negative_})
-                if (std::abs(X->dot(j)) > (1 + kRoom) * reach) return false;
-            if (j % (1 + n / kLooks) != 0) continue;
-            const Aligned<T> row = rows_.values_of(j);
-            for (const auto* X : {&positive_, &negative_}) {
-                const double sum = isa::table<T>().dot(row.data(), X->shares(), rows_.active());
-                const double dot = X->scale() * sum + X->a(j) * ridge_[j];
-                if (std::abs(X->dot(j) - dot) > kRoom * reach) return false;
-            }
+                if (std::abs(X->dot(j)) > (1 + kRoom) * most) return false;
+            if (j % (1 + y_.size() / kLooks) == 0 && !has_products_of_row(j, most)) return false;
         }
         return true;
     }
+    bool has_products_of_row(Slot j, double most) const {
+        const Aligned<T> row = rows_.values_of(j);
+        for (const auto* X : {&positive_, &negative_}) {
+            const double sum = isa::table<T>().dot(row.data(), X->shares(), rows_.active());
+            const double dot = X->scale() * sum + X->a(j) * ridge_[j];
+            if (std::abs(X->dot(j) - dot) > kRoom * most) return false;
+        }
+        return true;
+    }
+    static constexpr double kRoom = 1e-3;  // far more than rounding
 
-    Rows<T>& rows_;
     HullPoint<T> positive_, negative_;
-    double cross_ = 0;                 // X_P.X_N
-    Ledger<double> y_, ridge_;         // ridge: 1 / C_i
-    PlainLedger<Slot> support_;        // a > 0, in the order that random picks refer to
-    PlainLedger<std::int32_t> place_;  // in support_
-    PlainLedger<Slot> left_;           // no support vectors any more
+    double cross_ = 0;  // X_P.X_N
+    SignedColumn<> y_;
+    Column<double> ridge_;    // 1 / C_i
+    IndexSet<> support_;      // a > 0, in the order that random picks refer to
+    PlainLedger<Slot> left_;  // no support vectors any more
     std::int64_t steps_ = 0;
     bool capped_ = false;
 };

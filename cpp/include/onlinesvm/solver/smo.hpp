@@ -2,15 +2,15 @@
 // Platt, "Fast Training of Support Vector Machines using Sequential Minimal Optimization", 1999;
 // Fan, Chen & Lin, "Working Set Selection Using Second Order Information", JMLR 6, 2005.
 //
-// Only the hot members step. Each round admits those outside who pull most, lets the hot ones climb,
-// and tells the others what has moved, eight kernel rows at a time. Shrinking is the reverse: after a
-// round that ran out of steps, members pressed against a bound leave until they pull again.
+// Only the hot members step. Each round admits those outside that pull most, lets the hot ones
+// climb, and brings the gradients of the others up to date, eight kernel rows at a time. Shrinking
+// is the reverse: after a round that ran out of steps, members pressed against a bound leave until
+// they pull again.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -24,7 +24,7 @@ class SmoSolver {
     using Order = typename Pair<T>::Order;
 
     // `supports` says of a slot whether it counts in f, for this machine or another.
-    SmoSolver(Rows<T>& rows, Pair<T>& pair, Order order, std::function<bool(Slot)> supports)
+    SmoSolver(KernelCache<T>& rows, Pair<T>& pair, Order order, std::function<bool(Slot)> supports)
         : rows_(rows), pair_(pair), order_(order), supports_(std::move(supports)) {}
 
     // The worst violation is more than the tolerance.
@@ -48,7 +48,7 @@ class SmoSolver {
     static constexpr std::size_t kAdmitted = 64;
     static constexpr std::int64_t kPatience = 1000;
 
-    // The hot members climb, then the others hear of it.
+    // The hot members climb, then the others catch up.
     std::int64_t climb(double tol, std::int64_t limit) {
         pair_.focus();
         before_.assign(pair_.coefficients() + rows_.resting(),
@@ -58,12 +58,12 @@ class SmoSolver {
         for (Slot j = rows_.resting(); j < rows_.active(); ++j)
             if (const double by = pair_.coefficient(j) - before_[j - rows_.resting()]; by != 0)
                 moves_.push_back({j, by});
-        pair_.tell(moves_);
+        pair_.catch_up(moves_);
         pair_.look();
-        pair_.retired();  // nobody leaves for good
+        pair_.retired();  // no member leaves for good
         return taken;
     }
-    // Those outside who pull most in each direction join the hot ones.
+    // Those outside that pull most in each direction join the hot ones.
     void admit() {
         const double least = 0.5 * pair_.tolerance();
         const std::size_t most = std::max(kAdmitted, rows_.hot() / 2) / 2;
@@ -92,13 +92,13 @@ class SmoSolver {
         });
     }
 
-    Rows<T>& rows_;
+    KernelCache<T>& rows_;
     Pair<T>& pair_;
     Order order_;
     std::function<bool(Slot)> supports_;
     std::vector<std::pair<double, std::int64_t>> found_;
     std::vector<double> before_;
-    std::vector<typename Pair<T>::Moved> moves_;
+    std::vector<Move> moves_;
 };
 
 }  // namespace onlinesvm

@@ -26,14 +26,19 @@
 
 namespace onlinesvm {
 
-// Whoever keeps one value per slot hears about slots.
+// What keeps values per slot (base/slotted.hpp) and must follow where examples move.
 struct Follower {
     virtual ~Follower() = default;
     virtual void slot_pushed() = 0;
     virtual void slots_swapped(Slot a, Slot b) = 0;
-    virtual void slot_promoted(Slot) {
-    }  // it is hot now: what is kept of it must be exact from here on
+    virtual void slot_promoted(Slot) {}  // now hot: its values must be exact from here on
     virtual void slot_popped() = 0;
+};
+
+// A change of one coefficient.
+struct Move {
+    Slot slot;
+    double by;
 };
 
 // A kernel row: values[j] = k(x, slot j), valid for slots below `known`.
@@ -61,15 +66,15 @@ class KernelRow {
 };
 
 template <class T>
-class Rows {
+class KernelCache {
   public:
-    Rows(Kernel kernel, std::size_t cache_bytes)
+    KernelCache(Kernel kernel, std::size_t cache_bytes)
         : store_(kernel), coming_(kernel), budget_(cache_bytes) {
         spare_.reserve(kSpare);  // giving a row back must not need memory
     }
-    ~Rows() { slabs_.prepare_to_die(); }
-    Rows(const Rows&) = delete;
-    Rows& operator=(const Rows&) = delete;
+    ~KernelCache() { slabs_.owner_is_destroyed(); }
+    KernelCache(const KernelCache&) = delete;
+    KernelCache& operator=(const KernelCache&) = delete;
 
     std::size_t size() const { return ids_.size(); }
     std::size_t resting() const { return resting_; }
@@ -128,9 +133,9 @@ class Rows {
         for (KernelRow<T>& row : expected_)
             if (!row.empty()) recycle(std::move(row));
         expected_.clear();
-        turn_ = kNobody;
+        turn_ = kNone;
     }
-    // A row nobody needs: its memory serves the next one.
+    // A row that is not needed: its memory serves the next one.
     void recycle(KernelRow<T> row) {
         movers_ *= kMemory;
         if (spare_.size() < kSpare) spare_.push_back(std::move(row));
@@ -139,7 +144,7 @@ class Rows {
     // The kernel row of an example about to be learned, valid over the active slots.
     KernelRow<T> arriving(Row<T> x) {
         store_.demand_own_value(x);
-        const std::size_t i = std::exchange(turn_, kNobody);
+        const std::size_t i = std::exchange(turn_, kNone);
         if (i >= expected_.size()) return row_of(x);
         KernelRow<T> row = std::exchange(expected_[i], {});
         complete(row, x, active_);
@@ -190,7 +195,7 @@ class Rows {
 
     Slot promote(Slot j) {  // to hot
         if (is_hot(j)) return j;
-        row(j, active_);  // its row tells the others their values for it
+        row(j, active_);  // also what other rows lack of it can be read there
         j = admit(j);
         for (Follower* f : followers_) f->slot_promoted(j);
         return j;
@@ -313,6 +318,21 @@ class Rows {
         for (std::size_t i = 0; i < slots.size(); ++i) out[i] = row(slots[i], upto);
         keep_within_budget();
     }
+    // h -= sum by_i K_i over the slots [first, last), eight kernel rows at a time. Where a few are
+    // missing to eight, zeros take their places: one trip through h instead of several.
+    void subtract(double* h, std::span<const Move> moves, Slot first, Slot last) {
+        std::array<Slot, 8> slots;
+        std::array<double, 8> by;
+        std::array<const T*, 8> out;
+        for (; !moves.empty(); moves = moves.subspan(std::min<std::size_t>(8, moves.size()))) {
+            std::size_t n = std::min<std::size_t>(8, moves.size());
+            for (std::size_t i = 0; i < n; ++i) slots[i] = moves[i].slot, by[i] = moves[i].by;
+            rows(std::span<const Slot>(slots.data(), n), last, out.data());
+            if (n > 2)
+                for (; n < 8; ++n) out[n] = out[0], by[n] = 0;
+            isa::table<T>().subtract(h, out.data(), by.data(), n, first, last);
+        }
+    }
     // Gives a slot the row that was computed when it arrived.
     void keep(Slot j, KernelRow<T> row) {
         movers_ = movers_ * kMemory + (1 - kMemory);
@@ -321,8 +341,8 @@ class Rows {
         cache_[j] = std::move(row);
         keep_within_budget();
     }
-    // The kernel values of some examples among each other, row by row: use(i, row). They come from a
-    // store of their own, so that nothing is cached.
+    // The kernel values of some examples among each other, row by row: use(i, row). They come from
+    // a store of their own, so that nothing is cached.
     template <class Use>
     void among(std::span<const Slot> members, Use&& use) const {
         Store<T> few(store_.kernel());
@@ -387,7 +407,7 @@ class Rows {
     static constexpr double kShared = 4e6;      // products that pay for starting a thread
     static constexpr std::size_t kPinned = 16;  // rows in use at one time are never evicted
     static constexpr std::size_t kSpare = 32;   // rows kept for the next ones
-    static constexpr std::size_t kNobody = std::size_t(-1);
+    static constexpr std::size_t kNone = std::size_t(-1);
     struct Place {
         Slot slot;
         std::uint64_t born;  // between which marks
@@ -517,7 +537,7 @@ class Rows {
     Store<T> store_;
     Store<T> coming_;  // examples announced by expect()
     std::vector<KernelRow<T>> expected_;
-    std::size_t turn_ = kNobody;
+    std::size_t turn_ = kNone;
     std::vector<KernelRow<T>> spare_;
     double movers_ = 0;  // recent share of examples that moved something
     PlainLedger<double> k_, k_inv_;

@@ -1,0 +1,71 @@
+// A square matrix whose rows and columns come and go at the end: row-major, with room to grow.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "onlinesvm/base/aligned.hpp"
+#include "onlinesvm/base/archive.hpp"
+#include "onlinesvm/base/checked.hpp"
+#include "onlinesvm/base/isa.hpp"
+#include "onlinesvm/base/undo.hpp"
+
+namespace onlinesvm {
+
+class Square {
+  public:
+    std::size_t nbytes() const { return values_.nbytes(); }
+    auto undoable() { return std::tie(values_, stride_); }
+
+    double operator()(std::size_t i, std::size_t j) const { return values_[i * stride_ + j]; }
+    const double* row(std::size_t i) const { return values_.data() + i * stride_; }
+    double* edit_row(std::size_t i) { return values_.edit().data() + i * stride_; }
+    double& edit(std::size_t i, std::size_t j) { return values_.edit(i * stride_ + j); }
+    void swap(std::size_t i, std::size_t j, std::size_t k, std::size_t l) {
+        values_.swap(i * stride_ + j, k * stride_ + l);
+    }
+    // y = A x, of the first n rows and columns.
+    void apply(std::size_t n, const double* x, double* y) const {
+        isa::dense().symv(values_.data(), stride_, n, x, y);
+    }
+    // A += c u u', all of it: the old values need no copy.
+    void rank_one(std::size_t n, double c, const double* u) {
+        const auto [from, to] = values_.renew();
+        isa::dense().rank_one(from, to, stride_, n, c, u);
+    }
+    // Room for n rows, of which the first `used` hold values.
+    void reserve(std::size_t n, std::size_t used) {
+        if (n <= stride_) return;
+        const std::size_t wider = round_up(n + n / 4 + 16, 8);
+        Aligned<double> grown(wider * wider);
+        for (std::size_t i = 0; i < used; ++i) std::copy_n(row(i), used, grown.data() + i * wider);
+        values_ = std::move(grown);
+        stride_ = wider;
+    }
+
+    // The first n rows and columns, under a name.
+    template <class A>
+    void state(A& a, const char* name, std::size_t n) {
+        if constexpr (A::loading) {
+            const std::span<const double> from = a.template array<double>(name);
+            demand(from.size() == checked_mul(n, n), "a matrix does not fit its members");
+            stride_ = round_up(n, 8);  // no more than the file has
+            values_.assign(checked_mul(stride_, stride_), 0.0);
+            for (std::size_t i = 0; i < n; ++i) std::copy_n(from.data() + i * n, n, edit_row(i));
+        } else {
+            std::vector<double> packed;
+            for (std::size_t i = 0; i < n; ++i) packed.insert(packed.end(), row(i), row(i) + n);
+            a(name, packed);
+        }
+    }
+
+  private:
+    Ledger<double> values_;
+    std::size_t stride_ = 0;
+};
+
+}  // namespace onlinesvm
