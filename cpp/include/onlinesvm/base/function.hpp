@@ -29,7 +29,7 @@ struct Example {
 };
 
 // What is kept besides f itself.
-struct Keeping {
+struct Keeps {
     bool examples = false;  // even where weights would do
     bool births = false;    // the round in which each example was stored
     bool mean = false;      // of all functions that served a round: it predicts
@@ -43,9 +43,9 @@ struct Keeping {
 template <class T>
 class Function {
   public:
-    explicit Function(const Kernel& kernel, Keeping keeping = {})
-        : keeping(keeping), parts(keeping.mean ? 2 : 1), model(LinearModel<T>(kernel.offset)) {
-        if (kernel.shape != Shape::linear || keeping.examples) model = KernelModel<T>(kernel);
+    explicit Function(const Kernel& kernel, Keeps keeps = {})
+        : keeps(keeps), parts(keeps.mean ? 2 : 1), model(LinearModel<T>(kernel.offset)) {
+        if (kernel.shape != Shape::linear || keeps.examples) model = KernelModel<T>(kernel);
         resize(1);
     }
 
@@ -93,7 +93,7 @@ class Function {
     }
     void serve() {
         ++rounds;
-        for (std::size_t r = 0; keeping.mean && r < outputs(); ++r) of.edit(r).b += of[r].a;
+        for (std::size_t r = 0; keeps.mean && r < outputs(); ++r) of.edit(r).b += of[r].a;
     }
 
     double k(Row<T> x) const {  // k(x, x)
@@ -108,7 +108,7 @@ class Function {
     void shrink(std::size_t r, double factor) {
         double& a = of.edit(r).a;
         a *= factor;
-        if (keeping.norm) raw[r] *= factor;
+        if (keeps.norm) raw[r] *= factor;
         if (!(a >= kSmall && a <= 1.0 / kSmall)) fold(r);
     }
 
@@ -117,13 +117,13 @@ class Function {
         rescale(e, changes);
         note_birth(e);
         for (const auto& [r, step] : changes)
-            if (keeping.bias) of.edit(r).bias += step;
+            if (keeps.bias) of.edit(r).bias += step;
         std::visit([&](auto& m) { m.add(e.x, e.id, steps); }, model);
     }
     // The same, as one more stored example even if it is one already.
     void push(const Example<T>& e, std::span<const Change> changes) {
         rescale(e, changes);
-        if (keeping.births) born.push_back(e.t);
+        if (keeps.births) born.push_back(e.t);
         std::get<KernelModel<T>>(model).push(e.x, e.id, steps);
     }
 
@@ -158,7 +158,7 @@ class Function {
     // The last one takes the place of the one that goes.
     void drop(Slot slot) {
         std::get<KernelModel<T>>(model).drop(slot);
-        if (!keeping.births) return;
+        if (!keeps.births) return;
         born.edit(slot) = born.back();
         born.pop_back();
     }
@@ -208,7 +208,7 @@ class Function {
     // ---- what it says, and what it is made of ----
 
     void score_many(std::span<const Row<T>> xs, double* out) const {
-        if (!keeping.mean) {
+        if (!keeps.mean) {
             std::visit([&](const auto& m) { m.score_many(xs, out); }, model);
             for (std::size_t i = 0; i < xs.size(); ++i)
                 for (const Output& o : of) *out = o.a * *out + o.bias, ++out;
@@ -258,7 +258,7 @@ class Function {
         archive("norm2", norm2_);
         if constexpr (A::loading) {
             const std::size_t held = std::visit([](const auto& m) { return m.outputs(); }, model);
-            demand(held == outputs() * parts && born.size() == (keeping.births ? size() : 0),
+            demand(held == outputs() * parts && born.size() == (keeps.births ? size() : 0),
                    "the function does not fit its outputs or its rounds");
         }
     }
@@ -277,7 +277,7 @@ class Function {
         }
     };
 
-    Keeping keeping;
+    Keeps keeps;
     std::size_t parts;  // of each output: v, or v and u
     std::variant<LinearModel<T>, KernelModel<T>> model;
     PlainLedger<Output> of;          // the outputs
@@ -290,7 +290,7 @@ class Function {
     // a into v; S stays what it is.
     void fold(std::size_t r) {
         Output& o = of.edit(r);
-        if (keeping.mean) std::visit([&](auto& m) { m.blend(2 * r, 2 * r + 1, o.b); }, model);
+        if (keeps.mean) std::visit([&](auto& m) { m.blend(2 * r, 2 * r + 1, o.b); }, model);
         copy_part(r * parts, r * parts, o.a);
         o.a = 1.0;
         o.b = 0.0;
@@ -299,7 +299,7 @@ class Function {
         std::visit([&](auto& m) { m.copy(from, to, factor); }, model);
     }
     void note_birth(const Example<T>& e) {
-        if (!keeping.births) return;
+        if (!keeps.births) return;
         if (const auto slot = find(e.id))
             born.edit(*slot) = e.t;
         else
@@ -312,16 +312,16 @@ class Function {
         for (const auto& [r, step] : changes) {
             const double v = step / of[r].a;
             steps.push_back({r * parts, v});
-            if (keeping.mean) steps.push_back({r * parts + 1, -of[r].b * v});
+            if (keeps.mean) steps.push_back({r * parts + 1, -of[r].b * v});
         }
-        if (!keeping.norm) return;
+        if (!keeps.norm) return;
         const double k2 = k(e.x);
         for (const auto& [r, step] : changes) norm2_ += step * (2.0 * raw[r] + step * k2);
     }
 
     // What predicts, from v and from u, which lies `stride` further.
     double predicted(std::size_t r, const double* v, std::size_t stride) const {
-        if (!keeping.mean) return of[r].a * v[0];
+        if (!keeps.mean) return of[r].a * v[0];
         return ((of[r].b + of[r].a) * v[0] + v[stride]) / static_cast<double>(rounds + 1);
     }
 };

@@ -89,7 +89,7 @@ class StepLearner {
     void split() {}
 
   protected:
-    StepLearner(const Kernel& kernel, Keeping keeping) : f(kernel, keeping) {}
+    StepLearner(const Kernel& kernel, Keeps keeps) : f(kernel, keeps) {}
 
     Function<T> f;
     std::int64_t t = 0;  // rounds so far
