@@ -17,11 +17,7 @@ NB_MODULE(_core, m) {
     nb::set_leak_warnings(false);  // a forked child ends without the frames of its parent's threads
 #endif
 
-    bind::bind_ball(m);
-    bind::bind_exact(m);
-    bind::bind_dual(m);
-    bind::bind_margin(m);
-    bind::bind_gradient(m);
+    bind::bind_families(m);
 
     m.def(
         "all_finite",
