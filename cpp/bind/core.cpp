@@ -3,6 +3,7 @@
 #include <pthread.h>
 #endif
 
+#include "arrays.hpp"
 #include "families.hpp"
 #include "onlinesvm/base/isa.hpp"
 #include "register.hpp"

@@ -152,7 +152,7 @@ def test_the_tracked_norm_is_the_norm(classes):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(20000, 4)), rng.integers(classes, size=20000)
     model = made(PegasosSVC, 1e-3).fit(X, y)
-    norm2 = float(model._core.state()["f.norm2"])
+    norm2 = float(model._core.state()["f.outputs.norm2"].sum())
     np.testing.assert_allclose(norm2, (model.coef_**2).sum(), rtol=1e-9)
 
 

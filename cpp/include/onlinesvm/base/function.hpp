@@ -33,7 +33,7 @@ struct Keeps {
     bool examples = false;  // even where weights would do
     bool births = false;    // the round in which each example was stored
     bool mean = false;      // of all functions that served a round: it predicts
-    bool norm = false;      // |f|^2 over all outputs
+    bool norm = false;      // |f|^2 of each output
     bool bias = false;      // added to f, moved with it, never shrunk
 };
 
@@ -64,9 +64,10 @@ class Function {
         if (!was_binary) return;
         copy(0, 1, 0.5);
         copy(0, 0, -0.5);
-        norm2_ *= 0.5;
-        of.edit(1).bias *= 0.5;
-        of.edit(0).bias *= -0.5;
+        for (std::size_t r : {0, 1}) {
+            of.edit(r).bias *= r ? 0.5 : -0.5;
+            of.edit(r).norm2 *= 0.25;
+        }
     }
 
     // ---- one round ----
@@ -99,22 +100,30 @@ class Function {
     double k(Row<T> x) const {  // k(x, x)
         return std::visit([&](const auto& m) { return m.norm2(x); }, model);
     }
-    double norm2() const { return norm2_; }
+    double norm2(std::size_t r) const { return of[r].norm2; }
+    double norm2() const {
+        double sum = 0.0;
+        for (const Output& output : of) sum += output.norm2;
+        return sum;
+    }
 
     void shrink(double factor) {
         for (std::size_t r = 0; r < outputs(); ++r) shrink(r, factor);
-        norm2_ *= factor * factor;
     }
     void shrink(std::size_t r, double factor) {
-        double& a = of.edit(r).a;
-        a *= factor;
-        if (keeps.norm) raw[r] *= factor;
-        if (!(a >= kSmall && a <= 1.0 / kSmall)) fold(r);
+        Output& output = of.edit(r);
+        output.a *= factor;
+        if (keeps.norm) {
+            output.norm2 *= factor * factor;  // forgets its rounding errors with everything else
+            raw[r] *= factor;
+        }
+        if (!(output.a >= kSmall && output.a <= 1.0 / kSmall)) fold(r);
     }
 
     // f_output += step k(x, .) for an example that was read before; more of it, if it is stored.
-    void add(const Example<T>& e, std::span<const Change> changes) {
-        rescale(e, changes);
+    // In the norm it counts with a coordinate of its own, of squared length `slack`.
+    void add(const Example<T>& e, std::span<const Change> changes, double slack = 0.0) {
+        rescale(e, changes, slack);
         note_birth(e);
         for (const auto& [r, step] : changes)
             if (keeps.bias) of.edit(r).bias += step;
@@ -122,7 +131,7 @@ class Function {
     }
     // The same, as one more stored example even if it is one already.
     void push(const Example<T>& e, std::span<const Change> changes) {
-        rescale(e, changes);
+        rescale(e, changes, 0.0);
         if (keeps.births) born.push_back(e.t);
         std::get<KernelModel<T>>(model).push(e.x, e.id, steps);
     }
@@ -247,7 +256,7 @@ class Function {
         return std::visit([](const auto& m) { return m.nbytes(); }, model) + nbytes_of(of, born);
     }
 
-    auto undoable() { return std::tie(model, of, born, rounds, norm2_); }
+    auto undoable() { return std::tie(model, of, born, rounds); }
 
     template <class A>
     void state(A& archive) {
@@ -255,7 +264,6 @@ class Function {
         archive("outputs", of);
         archive("rounds", rounds);
         archive("born", born);
-        archive("norm2", norm2_);
         if constexpr (A::loading) {
             const std::size_t held = std::visit([](const auto& m) { return m.outputs(); }, model);
             demand(held == outputs() * parts && born.size() == (keeps.births ? size() : 0),
@@ -267,11 +275,12 @@ class Function {
     static constexpr double kSmall = 1e-5;  // a scale that costs digits
 
     struct Output {
-        double a = 1.0, b = 0.0, bias = 0.0;
+        double a = 1.0, b = 0.0, bias = 0.0, norm2 = 0.0;
 
         template <class A>
         void state(A& archive) {
             archive("scale", a), archive("served", b), archive("bias", bias);
+            archive("norm2", norm2);
             if constexpr (A::loading)
                 demand(a >= kSmall && a <= 1.0 / kSmall && b >= 0.0, "an output is malformed");
         }
@@ -283,7 +292,6 @@ class Function {
     PlainLedger<Output> of;          // the outputs
     PlainLedger<std::int64_t> born;  // by slot
     std::int64_t rounds = 0;
-    double norm2_ = 0.0;        // shrinking forgets its rounding errors with everything else
     std::vector<double> raw;    // f at the example at hand
     std::vector<Change> steps;  // in units of v and u
 
@@ -307,7 +315,7 @@ class Function {
     }
 
     // Steps of f in units of v and u.
-    void rescale(const Example<T>& e, std::span<const Change> changes) {
+    void rescale(const Example<T>& e, std::span<const Change> changes, double slack) {
         steps.clear();
         for (const auto& [r, step] : changes) {
             const double v = step / of[r].a;
@@ -315,8 +323,9 @@ class Function {
             if (keeps.mean) steps.push_back({r * parts + 1, -of[r].b * v});
         }
         if (!keeps.norm) return;
-        const double k2 = k(e.x);
-        for (const auto& [r, step] : changes) norm2_ += step * (2.0 * raw[r] + step * k2);
+        const double own = k(e.x) + slack;
+        for (const auto& [r, step] : changes)
+            of.edit(r).norm2 += step * (2.0 * raw[r] + step * own);
     }
 
     // What predicts, from v and from u, which lies `stride` further.
