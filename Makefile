@@ -10,7 +10,7 @@
 #   make mutants     break the solvers on purpose and see a test go red for each: make mutants ARGS="--jobs 2"
 #   make coverage    which lines the tests run: Python, C++; pages under build/coverage; or one of
 #                    coverage-python, coverage-cpp
-#   make lint        style, types, layers, symbols, stubs
+#   make lint        style, types, layers, symbols, stubs, clang-tidy; alone: make tidy
 #   make format      put Python and C++ into the house style
 #   make stubs       write src/onlinesvm/_core.pyi from the compiled core
 #   make fuzz        forge saved models by the thousand: make fuzz ARGS="--count 20000 --jobs 2"
@@ -41,7 +41,7 @@ cpp     = $(wildcard cpp/*/*.[ch]pp cpp/*/*.inl cpp/include/onlinesvm/*/*.hpp)
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
 .PHONY: build demo test test-python test-cpp coverage coverage-python coverage-cpp inject mutants \
-    lint format stubs fuzz bench reproduce docs clean
+    lint tidy format stubs fuzz bench reproduce docs clean
 
 # --- environment ---------------------------------------------------------------------------------
 
@@ -72,6 +72,10 @@ modules := -DONLINESVM_PROBES=ON -DPython_EXECUTABLE=$(CURDIR)/$(python)
 
 build/native/build.ninja: .venv/.made Makefile
 	$(call configure,build/native) $(modules) -DONLINESVM_INPLACE=ON
+	@touch $@
+
+build/tidy/compile_commands.json: .venv/.made Makefile CMakeLists.txt
+	$(call configure,build/tidy) $(modules) -DONLINESVM_TESTS=ON
 	@touch $@
 
 build/sanitize/build.ninja: .venv/.made
@@ -154,7 +158,23 @@ lint: build
 	$(bin)/lint-imports --no-logo
 	$(python) tools/check_symbols.py build/native
 	$(python) tools/check_stubs.py
+	@$(MAKE) --no-print-directory -j $(JOBS) tidy
 	@echo "make lint: clean"
+
+# What is compiled, and what includes the rest of cpp/include; a file that passed is asked again when
+# any C++ file has changed. Headers of others are none of our business, nor worth the time.
+tidied := $(wildcard cpp/bind/*.cpp cpp/probes/*.cpp) cpp/isa/dispatch.cpp \
+    cpp/tests/test_store.cpp cpp/tests/test_inject_exact.cpp
+others  = $(shell $(python) -m nanobind --include_dir) \
+    $(shell $(python) -c "import sysconfig; print(sysconfig.get_path('include'))")
+
+tidy: $(tidied:%.cpp=build/tidy/%.ok)
+
+build/tidy/%.ok: %.cpp $(cpp) .clang-tidy .venv/.installed build/tidy/compile_commands.json
+	@mkdir -p $(@D)
+	@echo "clang-tidy $<"
+	@$(bin)/clang-tidy --quiet -p build/tidy $(others:%=--extra-arg=-isystem%) $<
+	@touch $@
 
 format: .venv/.installed
 	$(bin)/ruff check --fix .
