@@ -8,7 +8,9 @@
 #                    test-module-address, test-module-thread
 #   make inject      every allocation, kernel call and poll made to fail once: make test takes a slice
 #   make mutants     break the solvers on purpose and see a test go red for each: make mutants ARGS="--jobs 2"
-#   make lint        style, types, layers, symbols, stubs
+#   make coverage    which lines the tests run: Python, C++; pages under build/coverage; or one of
+#                    coverage-python, coverage-cpp
+#   make lint        style, types, layers, symbols, stubs, clang-tidy; alone: make tidy
 #   make format      put Python and C++ into the house style
 #   make stubs       write src/onlinesvm/_core.pyi from the compiled core
 #   make fuzz        forge saved models by the thousand: make fuzz ARGS="--count 20000 --jobs 2"
@@ -38,7 +40,8 @@ cpp     = $(wildcard cpp/*/*.[ch]pp cpp/*/*.inl cpp/include/onlinesvm/*/*.hpp)
 
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
-.PHONY: build demo test test-python test-cpp inject mutants lint format stubs fuzz bench reproduce docs clean
+.PHONY: build demo test test-python test-cpp coverage coverage-python coverage-cpp inject mutants \
+    lint tidy format stubs fuzz bench reproduce docs clean
 
 # --- environment ---------------------------------------------------------------------------------
 
@@ -71,10 +74,18 @@ build/native/build.ninja: .venv/.made Makefile
 	$(call configure,build/native) $(modules) -DONLINESVM_INPLACE=ON
 	@touch $@
 
+build/tidy/compile_commands.json: .venv/.made Makefile CMakeLists.txt
+	$(call configure,build/tidy) $(modules) -DONLINESVM_TESTS=ON
+	@touch $@
+
 build/sanitize/build.ninja: .venv/.made
 	@sh tools/doctor.sh $(PYTHON) sanitizers
 	$(call configure,build/sanitize) -DONLINESVM_PYTHON=OFF -DONLINESVM_TESTS=ON \
 	    -DCMAKE_BUILD_TYPE=Debug
+
+build/coverage/cpp/build.ninja: .venv/.made
+	$(call configure,build/coverage/cpp) -DONLINESVM_PYTHON=OFF -DONLINESVM_TESTS=ON \
+	    -DONLINESVM_COVERAGE=ON -DCMAKE_BUILD_TYPE=Debug
 
 # The Python module under the sanitizers of one kind.
 build/module-address/build.ninja: sanitizers := address,undefined
@@ -96,12 +107,15 @@ demo: build
 test: test-python test-cpp $(if $(FAST),,test-module-address test-module-thread)
 	@echo "make test: all of $^ passed"
 
+pytest = $(python) -m pytest -q -n $(JOBS) $(if $(FAST),-m "not slow")
+ctest  = $(bin)/ctest --test-dir $(1) -j $(JOBS) --output-on-failure --no-tests=error
+
 test-python: build
-	$(python) -m pytest -q -n $(JOBS) $(if $(FAST),-m "not slow") $(ARGS)
+	$(pytest) $(ARGS)
 
 test-cpp: build/sanitize/build.ninja
 	@$(cmake) --build build/sanitize -j $(JOBS) -- --quiet
-	$(bin)/ctest --test-dir build/sanitize -j $(JOBS) --output-on-failure --no-tests=error
+	$(call ctest,build/sanitize)
 
 inject: build build/sanitize/build.ninja
 	@$(cmake) --build build/sanitize -j $(JOBS) -- --quiet
@@ -112,6 +126,26 @@ inject: build build/sanitize/build.ninja
 test-module-%: .venv/.installed build/module-%/build.ninja
 	@$(cmake) --build build/module-$* -j $(JOBS) -- --quiet
 	$(python) tools/sanitized.py $* $(ARGS)
+
+coverage: coverage-python coverage-cpp
+
+coverage-python: build
+	@mkdir -p build/coverage
+	$(pytest) --cov --cov-report=html --cov-report=json $(ARGS)
+	$(python) tools/coverage_table.py build/coverage/python.json src/onlinesvm
+
+# What the C++ tests run of the core.
+coverage-cpp: .venv/.installed build/coverage/cpp/build.ninja
+	@$(cmake) --build build/coverage/cpp -j $(JOBS) -- --quiet
+	@find build/coverage/cpp -name "*.gcda" -delete
+	$(call ctest,build/coverage/cpp)
+	@mkdir -p build/coverage/html-cpp
+	$(bin)/gcovr -j $(JOBS) --root . --filter cpp/include/ --filter cpp/isa/ \
+	    --merge-mode-functions=separate --merge-lines \
+	    --gcov-ignore-parse-errors=negative_hits.warn_once_per_file \
+	    --html-nested build/coverage/html-cpp/index.html --json-summary build/coverage/cpp.json \
+	    build/coverage/cpp
+	$(python) tools/coverage_table.py build/coverage/cpp.json cpp
 
 mutants: .venv/.installed
 	$(python) tools/mutants.py $(ARGS)
@@ -124,7 +158,23 @@ lint: build
 	$(bin)/lint-imports --no-logo
 	$(python) tools/check_symbols.py build/native
 	$(python) tools/check_stubs.py
+	@$(MAKE) --no-print-directory -j $(JOBS) tidy
 	@echo "make lint: clean"
+
+# What is compiled, and what includes the rest of cpp/include; a file that passed is asked again when
+# any C++ file has changed. Headers of others are none of our business, nor worth the time.
+tidied := $(wildcard cpp/bind/*.cpp cpp/probes/*.cpp) cpp/isa/dispatch.cpp \
+    cpp/tests/test_store.cpp cpp/tests/test_inject_exact.cpp
+others  = $(shell $(python) -m nanobind --include_dir) \
+    $(shell $(python) -c "import sysconfig; print(sysconfig.get_path('include'))")
+
+tidy: $(tidied:%.cpp=build/tidy/%.ok)
+
+build/tidy/%.ok: %.cpp $(cpp) .clang-tidy .venv/.installed build/tidy/compile_commands.json
+	@mkdir -p $(@D)
+	@echo "clang-tidy $<"
+	@$(bin)/clang-tidy --quiet -p build/tidy $(others:%=--extra-arg=-isystem%) $<
+	@touch $@
 
 format: .venv/.installed
 	$(bin)/ruff check --fix .

@@ -58,7 +58,7 @@ inline void bind_register(nb::module_& m) {
         .def(nb::init<>())
         .def("__enter__", &Register::enter)
         .def(
-            "__exit__", [](Register& self, nb::args) { self.leave(); },
+            "__exit__", [](Register& self, const nb::args&) { self.leave(); },
             nb::sig("def __exit__(self, *args: object) -> None"))
         .def_prop_rw(
             "next", [](const Register& self) { return self.next.load(); },

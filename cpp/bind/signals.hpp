@@ -38,7 +38,8 @@ class Signals {
         return until_ctrl_c > 0 ? Interrupt::always : Interrupt::patient;
     }
     static void ask(void*) {
-        if (until_ctrl_c > 0 && --until_ctrl_c == 0) std::raise(SIGINT);
+        if (until_ctrl_c > 0)
+            if (--until_ctrl_c == 0) std::raise(SIGINT);
         const nb::gil_scoped_acquire gil;
         const Callback handler;
         if (PyErr_CheckSignals() != 0) throw nb::python_error();

@@ -43,6 +43,15 @@ inline Kernel kernel(Shape shape, double offset = 0.0) {
     return k;
 }
 
+// For machines with a box: C = 5, the rest as it comes.
+template <class Algo>
+typename Algo::Params boxed(Shape shape, double offset = 0.0) {
+    typename Algo::Params p;
+    p.kernel = kernel(shape, offset);
+    p.C = 5;
+    return p;
+}
+
 // Rows of non-negative values, some of them zero, so that every kernel and both forms can hold them.
 template <class T>
 class Stream {
@@ -220,6 +229,22 @@ void keeps_promises(const typename Algo::Params& params, const Stream<T>& stream
         whole.score(stream[i], one.data());
         for (std::size_t o = 0; o < one.size(); ++o)
             CHECK(close(one[o], many[i * one.size() + o], 1e-4));
+    }
+}
+
+// No coefficient is larger than C, and with a free bias those of an output add up to nothing.
+template <class Algo>
+void stays_feasible(const Algo& model, double C, bool free_bias) {
+    const auto support = model.support();
+    const std::size_t n = support.ids.size();
+    for (std::size_t o = 0; o < model.outputs(); ++o) {
+        double sum = 0;
+        for (std::size_t j = 0; j < n; ++j) {
+            const double s = support.coef[o * n + j];
+            CHECK(std::abs(s) <= C);
+            sum += s;
+        }
+        CHECK(!free_bias || std::abs(sum) < 1e-10);
     }
 }
 

@@ -31,7 +31,11 @@ class Fuse {
   public:
     void arm(std::int64_t place) { left_ = place; }
     void disarm() { left_ = kNever; }
-    bool burns() { return left_ != kNever && --left_ <= 0; }
+    bool burns() {
+        if (left_ == kNever) return false;
+        left_ = std::max<std::int64_t>(left_ - 1, 0);
+        return left_ == 0;
+    }
 
     std::int64_t struck = 0;
 
@@ -154,6 +158,8 @@ inline void* operator_new(std::size_t n, std::size_t alignment) noexcept {
     if (onlinesvm::test::allocations.burns()) return nullptr;
     return std::aligned_alloc(alignment, (n + alignment) / alignment * alignment);
 }
+// Replacements of these must not be inline, and each program includes this file once.
+// NOLINTBEGIN(misc-definitions-in-headers)
 void* operator new(std::size_t n) {
     if (void* p = operator_new(n, alignof(std::max_align_t))) return p;
     throw std::bad_alloc();
@@ -170,3 +176,4 @@ void operator delete(void* p, std::size_t) noexcept { std::free(p); }
 void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
 void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
 void operator delete(void* p, const std::nothrow_t&) noexcept { std::free(p); }
+// NOLINTEND(misc-definitions-in-headers)

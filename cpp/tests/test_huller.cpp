@@ -7,20 +7,12 @@ using namespace onlinesvm;
 using namespace onlinesvm::test;
 
 template <class T>
-typename Huller<T>::Params params(Shape shape) {
-    typename Huller<T>::Params p;
-    p.kernel = kernel(shape);
-    p.C = 5;
-    return p;
-}
-
-template <class T>
 void learns(bool sparse, std::size_t classes) {
     const Stream<T> stream(90, 6, classes, sparse);
     for (Shape shape : {Shape::linear, Shape::rbf, Shape::laplacian})
-        keeps_promises<Huller<T>>(params<T>(shape), stream, classes);
+        keeps_promises<Huller<T>>(boxed<Huller<T>>(shape), stream, classes);
 
-    auto p = params<T>(Shape::rbf);
+    auto p = boxed<Huller<T>>(Shape::rbf);
     p.init = 3;
     p.reprocess = 4;
     p.cache_bytes = 4096;
@@ -48,7 +40,7 @@ void stays_balanced(const Huller<T>& model) {
 template <class T>
 void finishes_and_unlearns(bool sparse, std::size_t classes) {
     const Stream<T> stream(90, 6, classes, sparse);
-    Huller<T> model(params<T>(Shape::rbf));
+    Huller<T> model(boxed<Huller<T>>(Shape::rbf));
     model.grow(classes);
     double distance = std::numeric_limits<double>::infinity();
     for (int epoch = 0; epoch < 5; ++epoch)

@@ -7,20 +7,12 @@ using namespace onlinesvm;
 using namespace onlinesvm::test;
 
 template <class T>
-typename Lasvm<T>::Params params(Shape shape) {
-    typename Lasvm<T>::Params p;
-    p.kernel = kernel(shape);
-    p.C = 5;
-    return p;
-}
-
-template <class T>
 void learns(bool sparse, std::size_t classes) {
     const Stream<T> stream(90, 6, classes, sparse);
     for (Shape shape : {Shape::linear, Shape::rbf, Shape::laplacian})
-        keeps_promises<Lasvm<T>>(params<T>(shape), stream, classes);
+        keeps_promises<Lasvm<T>>(boxed<Lasvm<T>>(shape), stream, classes);
 
-    auto p = params<T>(Shape::rbf);
+    auto p = boxed<Lasvm<T>>(Shape::rbf);
     p.pool = 4;
     for (const char* selection : {"gradient", "active", "autoactive"}) {
         p.selection = selection;
@@ -32,26 +24,11 @@ void learns(bool sparse, std::size_t classes) {
     keeps_promises<Lasvm<T>>(p, stream, classes);
 }
 
-template <class T>
-void stays_feasible(const Lasvm<T>& model) {
-    const Support<T> support = model.support();
-    const std::size_t n = support.ids.size();
-    for (std::size_t o = 0; o < model.outputs(); ++o) {
-        double sum = 0;
-        for (std::size_t j = 0; j < n; ++j) {
-            const double s = support.coef[o * n + j];
-            CHECK(std::abs(s) <= 5);
-            sum += s;
-        }
-        CHECK(std::abs(sum) < 1e-10);
-    }
-}
-
 // Later epochs find the optimum over the whole stream; unlearning finds it over the rest.
 template <class T>
 void finishes_and_unlearns(bool sparse, std::size_t classes) {
     const Stream<T> stream(90, 6, classes, sparse);
-    Lasvm<T> model(params<T>(Shape::rbf));
+    Lasvm<T> model(boxed<Lasvm<T>>(Shape::rbf));
     model.grow(classes);
     double dual = 0;
     for (int epoch = 0; epoch < 5; ++epoch)
@@ -59,7 +36,7 @@ void finishes_and_unlearns(bool sparse, std::size_t classes) {
             model.learn(stream[i], stream.label(i), 1.0, std::int64_t(i));
             CHECK(model.objective() >= dual - 1e-9);
             dual = model.objective();
-            stays_feasible(model);
+            stays_feasible(model, 5, true);
         }
     finishes_and_forgets(model, stream, 1e-3);
 }

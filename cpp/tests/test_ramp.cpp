@@ -11,14 +11,6 @@ using namespace onlinesvm::test;
 static_assert(!std::is_move_assignable_v<Ramp<float>> && !std::is_copy_assignable_v<Ramp<float>>);
 
 template <class T>
-typename Ramp<T>::Params params(Shape shape) {
-    typename Ramp<T>::Params p;
-    p.kernel = kernel(shape, 1.0);
-    p.C = 5;
-    return p;
-}
-
-template <class T>
 void stays_stationary(const Ramp<T>& model) {
     CHECK(!model.capped());
     CHECK(model.kkt_residual() <= typename Ramp<T>::Params().tol);
@@ -31,9 +23,9 @@ template <class T>
 void learns(bool sparse, std::size_t classes) {
     const Stream<T> stream(90, 6, classes, sparse);
     for (Shape shape : {Shape::linear, Shape::rbf, Shape::laplacian})
-        keeps_promises<Ramp<T>>(params<T>(shape), stream, classes);
+        keeps_promises<Ramp<T>>(boxed<Ramp<T>>(shape, 1.0), stream, classes);
 
-    auto p = params<T>(Shape::rbf);
+    auto p = boxed<Ramp<T>>(Shape::rbf, 1.0);
     for (const char* query : {"margin", "greedy"}) {
         p.query = query;
         keeps_promises<Ramp<T>>(p, stream, classes);
@@ -49,7 +41,7 @@ void learns(bool sparse, std::size_t classes) {
 // Noise pushes examples out of the ramp; one round is not enough to look who is inside now.
 void running_out_of_rounds_is_told() {
     const Stream<double> stream(90, 2, 2, false);
-    auto p = params<double>(Shape::rbf);
+    auto p = boxed<Ramp<double>>(Shape::rbf, 1.0);
     bool told[2] = {};
     for (std::int64_t rounds : {1, 50}) {
         p.max_outer = rounds;
@@ -66,7 +58,7 @@ void running_out_of_rounds_is_told() {
 template <class T>
 void unlearns(bool sparse, std::size_t classes) {
     const Stream<T> stream(90, 6, classes, sparse);
-    Ramp<T> model(params<T>(Shape::rbf));
+    Ramp<T> model(boxed<Ramp<T>>(Shape::rbf, 1.0));
     model.grow(classes);
     learn(model, stream, 0, stream.size(), 16);
     stays_stationary(model);
@@ -86,7 +78,7 @@ void unlearns(bool sparse, std::size_t classes) {
 template <class T>
 void a_third_class_may_come_late() {
     const Stream<T> stream(90, 6, 3, false);
-    Ramp<T> model(params<T>(Shape::rbf));
+    Ramp<T> model(boxed<Ramp<T>>(Shape::rbf, 1.0));
     std::size_t known = 2;
     for (std::size_t i = 0; i < stream.size(); ++i) {
         if (stream.label(i) == 2 && i < 45) continue;

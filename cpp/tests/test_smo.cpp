@@ -8,9 +8,7 @@ using namespace onlinesvm::test;
 
 template <class T>
 typename Smo<T>::Params params(Shape shape, const char* bias, const char* order) {
-    typename Smo<T>::Params p;
-    p.kernel = kernel(shape);
-    p.C = 5;
+    auto p = boxed<Smo<T>>(shape);
     p.bias = bias;
     p.order = order;
     return p;
@@ -30,21 +28,6 @@ void solve(Smo<T>& model) {
 }
 
 template <class T>
-void stays_feasible(const Smo<T>& model, bool balanced) {
-    const Support<T> support = model.support();
-    const std::size_t n = support.ids.size();
-    for (std::size_t o = 0; o < model.outputs(); ++o) {
-        double sum = 0;
-        for (std::size_t j = 0; j < n; ++j) {
-            const double s = support.coef[o * n + j];
-            CHECK(std::abs(s) <= 5);
-            sum += s;
-        }
-        CHECK(!balanced || std::abs(sum) < 1e-10);
-    }
-}
-
-template <class T>
 void learns(const typename Smo<T>::Params& p, bool sparse, std::size_t classes) {
     const Stream<T> stream(120, 6, classes, sparse);
     const bool balanced = p.bias == "free";
@@ -52,7 +35,7 @@ void learns(const typename Smo<T>::Params& p, bool sparse, std::size_t classes) 
     for (Smo<T>* model : {&whole, &pieces}) model->grow(classes);
     learn(whole, stream, 0, 120, 16);
     solve(whole);
-    stays_feasible(whole, balanced);
+    stays_feasible(whole, 5, balanced);
     for (std::size_t first = 0; first < 120; first += 40) {
         learn(pieces, stream, first, first + 40, 7);
         solve(pieces);
@@ -68,7 +51,7 @@ void learns(const typename Smo<T>::Params& p, bool sparse, std::size_t classes) 
     for (std::int64_t id = 0; id < 120; id += 3) ids.push_back(id);
     for (Smo<T>* model : {&pieces, &resumed}) {
         model->unlearn(ids);
-        stays_feasible(*model, balanced);
+        stays_feasible(*model, 5, balanced);
         solve(*model);
     }
     CHECK(saved(resumed) == saved(pieces));
@@ -108,7 +91,7 @@ void stops_at_its_limit() {
     }
     CHECK(model.capped());
     CHECK(model.steps() == std::vector<std::int64_t>{5});
-    stays_feasible(model, true);
+    stays_feasible(model, 5, true);
     const double dual = model.objective();
     while (model.improve()) {
     }

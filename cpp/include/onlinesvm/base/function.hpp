@@ -253,7 +253,8 @@ class Function {
     }
 
     std::size_t nbytes() const {
-        return std::visit([](const auto& m) { return m.nbytes(); }, model) + nbytes_of(of, born);
+        return std::visit([](const auto& m) { return m.nbytes(); }, model) +
+               of.capacity() * sizeof(Output) + born.nbytes();
     }
 
     auto undoable() { return std::tie(model, of, born, rounds); }
