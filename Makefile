@@ -74,7 +74,7 @@ build/native/build.ninja: .venv/.made Makefile
 	$(call configure,build/native) $(modules) -DONLINESVM_INPLACE=ON
 	@touch $@
 
-build/tidy/compile_commands.json: .venv/.made Makefile CMakeLists.txt
+build/tidy/compile_commands.json: .venv/.made Makefile CMakeLists.txt cpp/bind/algorithms.txt
 	$(call configure,build/tidy) $(modules) -DONLINESVM_TESTS=ON
 	@touch $@
 
@@ -168,13 +168,25 @@ tidied := $(wildcard cpp/bind/*.cpp cpp/probes/*.cpp) cpp/isa/dispatch.cpp \
 others  = $(shell $(python) -m nanobind --include_dir) \
     $(shell $(python) -c "import sysconfig; print(sysconfig.get_path('include'))")
 
-tidy: $(tidied:%.cpp=build/tidy/%.ok)
+families := $(shell sed -n 's,^\([a-z]*\)/.*,\1,p' cpp/bind/algorithms.txt | sort -u)
 
-build/tidy/%.ok: %.cpp $(cpp) .clang-tidy .venv/.installed build/tidy/compile_commands.json
-	@mkdir -p $(@D)
-	@echo "clang-tidy $<"
-	@$(bin)/clang-tidy --quiet -p build/tidy $(others:%=--extra-arg=-isystem%) $<
-	@touch $@
+tidy: $(tidied:%.cpp=build/tidy/%.ok) $(families:%=build/tidy/bind/%.ok)
+
+define ask_tidy
+@mkdir -p $(@D)
+@echo "clang-tidy $<"
+@$(bin)/clang-tidy --quiet -p build/tidy $(others:%=--extra-arg=-isystem%) $<
+@touch $@
+endef
+asked := $(cpp) .clang-tidy .venv/.installed build/tidy/compile_commands.json
+
+build/tidy/cpp/%.ok: cpp/%.cpp $(asked)
+	$(ask_tidy)
+
+build/tidy/bind/%.ok: build/tidy/bind/%.cpp $(asked)
+	$(ask_tidy)
+
+build/tidy/bind/%.cpp: build/tidy/compile_commands.json ;
 
 format: .venv/.installed
 	$(bin)/ruff check --fix .
