@@ -1,6 +1,8 @@
 // The core vector machine: the smallest ball around all examples from that around few of them.
 // Tsang, Kwok & Cheung, "Core Vector Machines: Fast SVM Training on Very Large Data Sets",
 // JMLR 6, 2005.
+//
+// The ball around a core is in solver/core_ball.hpp; here is which examples enter it.
 #pragma once
 
 #include <algorithm>

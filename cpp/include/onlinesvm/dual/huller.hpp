@@ -1,5 +1,7 @@
 // The Huller: the hard-margin SVM as the nearest points of two convex hulls, approached while
 // examples pass. Bordes & Bottou, "The Huller: a simple and efficient online SVM", ECML 2005.
+//
+// The two points and their steps (eq. 4-8) are in solver/hulls.hpp; here is which examples enter.
 #pragma once
 
 #include <functional>

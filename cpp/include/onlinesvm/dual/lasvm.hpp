@@ -1,6 +1,8 @@
 // LASVM: the SVM with a free bias, approached by pair steps while examples pass.
 // Bordes, Ertekin, Weston & Bottou, "Fast Kernel Classifiers with Online and Active Learning",
 // JMLR 6, 2005.
+//
+// The steps are in solver/pair.hpp; here is which examples enter and leave.
 #pragma once
 
 #include "onlinesvm/base/query.hpp"

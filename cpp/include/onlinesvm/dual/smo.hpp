@@ -1,5 +1,7 @@
 // The SVM in one batch by sequential minimal optimisation, with a free bias or none; it goes on
 // from any solution at hand. Platt 1999; Fan, Chen & Lin, JMLR 6, 2005.
+//
+// The steps are in solver/pair.hpp, rounds and shrinking in solver/smo.hpp.
 #pragma once
 
 #include <limits>

@@ -1,5 +1,7 @@
 // The SVM with a free bias kept exactly optimal as examples come and go. Cauwenberghs & Poggio,
 // "Incremental and Decremental Support Vector Machine Learning", NIPS 2000.
+//
+// How alpha moves is in solver/balanced.hpp; the examples and outputs are in base/one_vs_rest.hpp.
 #pragma once
 
 #include <algorithm>

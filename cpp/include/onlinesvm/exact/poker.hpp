@@ -1,5 +1,7 @@
 // POKER: the SVM solved along a path. Fine & Scheinberg, "Incremental Learning and Selective
 // Sampling via Parametric Optimization Framework for SVM", NIPS 2001.
+//
+// The path is followed in solver/parametric.hpp; here are tasks, chunks and selective sampling.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,7 @@
 // OnlineSVM-R: the ramp-loss SVM kept stationary after every example, with its removal step and its
 // label queries. Wang & Vucetic, "Fast Online Training of Ramp Loss Support Vector Machines".
+//
+// V and the outer loop (CCCP) are in ramp_model.hpp, the convex problem on V in solver/box.hpp.
 #pragma once
 
 #include <algorithm>

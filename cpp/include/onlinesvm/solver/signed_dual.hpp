@@ -1,8 +1,8 @@
 // The dual of a kernel machine in signed form, s = y alpha, one variable per example (or Copies):
 //     max  sum y_i s_i - s'Ks/2   with  lo_i <= s_i <= hi_i                                   (P1z)
-// and with a free bias sum s_i = target as well (P1). h = y - f is the gradient, where the decision
-// f = Ks + b may or may not count the bias, as the solver keeps it. A variable is optimal where h =
-// 0, at its upper bound with h > 0, or at its lower bound with h < 0.
+// and with a free bias sum s_i = target as well (P1). h = y - f is the gradient; whether the bias
+// counts in this f is the solver's choice. A variable is optimal where h = 0, at its upper bound
+// where h > 0, and at its lower bound where h < 0.
 //
 // Here are the variables, their conditions, and h -= K ds. How to make them optimal is what
 // distinguishes the solvers: Box, Balanced, Pair and Parametric.
