@@ -8,9 +8,8 @@
 #                    test-module-address, test-module-thread
 #   make inject      every allocation, kernel call and poll made to fail once: make test takes a slice
 #   make mutants     break the solvers on purpose and see a test go red for each: make mutants ARGS="--jobs 2"
-#   make lint        style, types, layers, symbols, stubs
+#   make lint        style, types, layers, symbols
 #   make format      put Python and C++ into the house style
-#   make stubs       write src/onlinesvm/_core.pyi from the compiled core
 #   make fuzz        forge saved models by the thousand: make fuzz ARGS="--count 20000 --jobs 2"
 #   make bench       speed against peers, in one process
 #   make reproduce   a paper's tables and figures again: make reproduce ARGS=stream
@@ -38,7 +37,7 @@ cpp     = $(wildcard cpp/*/*.[ch]pp cpp/*/*.inl cpp/include/onlinesvm/*/*.hpp)
 
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
-.PHONY: build demo test test-python test-cpp inject mutants lint format stubs fuzz bench reproduce docs clean
+.PHONY: build demo test test-python test-cpp inject mutants lint format fuzz bench reproduce docs clean
 
 # --- environment ---------------------------------------------------------------------------------
 
@@ -118,16 +117,12 @@ lint: build
 	$(bin)/mypy
 	$(bin)/lint-imports --no-logo
 	$(python) tools/check_symbols.py build/native
-	$(python) tools/check_stubs.py
 	@echo "make lint: clean"
 
 format: .venv/.installed
 	$(bin)/ruff check --fix .
 	$(bin)/ruff format .
 	$(bin)/clang-format -i $(cpp)
-
-stubs: build
-	$(python) tools/check_stubs.py --write
 
 fuzz: build
 	$(python) tools/fuzz_models.py $(ARGS)

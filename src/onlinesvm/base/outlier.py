@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import OutlierMixin
 
-from .estimator import Batch, OnlineEstimator
-from .reading import one_row
+from .estimator import OnlineEstimator
+from .fast_path import OneByOne
 from .rows import Rows
+from .sklearn_types import OutlierMixin
 
 
-class OnlineOutlierDetector(OutlierMixin, OnlineEstimator):
+class OnlineOutlierDetector(OutlierMixin, OnlineEstimator, OneByOne):
     """An :class:`OnlineEstimator` without labels: +1 for what is usual, -1 for what is not.
 
     The core's one output is the decision; its ``level`` is the ``offset_`` taken from the scores.
@@ -35,10 +36,7 @@ class OnlineOutlierDetector(OutlierMixin, OnlineEstimator):
         -------
         self
         """
-        batch = self._read(X, sample_weight, None, fresh=True, some=True)
-        with self._all_or_nothing("a new core"):  # the core before is kept until this one is
-            self._fit(batch)
-        return self
+        return self._fit_all(X, None, sample_weight)
 
     def partial_fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, ids: Any = None
@@ -61,29 +59,7 @@ class OnlineOutlierDetector(OutlierMixin, OnlineEstimator):
         -------
         self
         """
-        fresh = not self.__sklearn_is_fitted__()
-        self._ready()
-        batch = self._read(X, sample_weight, ids, fresh=fresh)
-        self._go_on(batch, fresh=fresh)
-        return self
-
-    def learn_one(self, x: Any, y: Any = None, w: float = 1.0) -> Self:
-        """Learn one example: ``partial_fit`` of one row without its validation cost.
-
-        Parameters
-        ----------
-        x : 1-D array or dict
-        y : ignored
-        w : float, default=1.0
-            Sample weight.
-
-        Returns
-        -------
-        self
-        """
-        if w == 1.0 and self._short and self._learn_at_once(x, 0.0):
-            return self
-        return self.partial_fit(one_row(x), sample_weight=w)
+        return self._go_on(X, None, sample_weight, ids)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """How usual the rows of ``X`` are, negative for outliers; learns nothing."""
@@ -112,13 +88,12 @@ class OnlineOutlierDetector(OutlierMixin, OnlineEstimator):
         """The score below which an example is an outlier."""
         return float(self._fitted_core("offset_").level)
 
-    def _read(
-        self, X: Any, sample_weight: Any, ids: Any, *, fresh: bool, some: bool = False
-    ) -> Batch:
-        rows, columns = self._read_rows(X, fresh=fresh)
-        weights = self._read_weights(sample_weight, len(rows), some=some)
-        given = self._read_ids(ids, len(rows), fresh=fresh)
-        return Batch(rows, columns, np.zeros(len(rows)), weights, given)
+    def _core_target(self) -> Callable[[Any], float | None]:
+        return _no_target
 
     def _tally(self, rows: Rows, targets: NDArray[np.float64]) -> float:
         return float((rows.score(self._core)[:, 0] >= 0).sum())
+
+
+def _no_target(y: Any) -> float:
+    return 0.0

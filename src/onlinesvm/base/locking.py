@@ -1,4 +1,4 @@
-"""One verb at a time: whose turn it is to change a model, and the numbers of its examples."""
+"""One verb at a time: the lock around whatever changes a model, and the ids of its examples."""
 
 from __future__ import annotations
 
@@ -7,31 +7,32 @@ from contextlib import ExitStack, contextmanager
 from functools import wraps
 from typing import Any
 
-from onlinesvm import _core
+from .core import Numbering, new_numbering
+from .sklearn_types import BaseEstimator
 
 # The verbs that change a model: those that learn know how to fail, the others are undone as one
-# step. learn_one takes its turn in the core.
+# step. learn_one takes the lock in the core.
 LEARNING = ("fit", "partial_fit")
 VERBS = (*LEARNING, "unlearn", "finish", "flush", "leave_one_out", "reweight", "set_C")
 
 
 class _OnDemand:
-    """A register for each model, made when it is first needed."""
+    """The lock and the numbering of a model, made when it is first needed."""
 
     def __get__(self, model: Any, owner: type | None = None) -> Any:
-        return self if model is None else model.__dict__.setdefault("_register", _core.Register())
+        return self if model is None else model.__dict__.setdefault("_register", new_numbering())
 
 
-class TakesTurns:
+class OneVerbAtATime(BaseEstimator):
     """A model whose verbs queue, from whichever threads they come; see docs/threads.md."""
 
-    _register: Any = _OnDemand()
+    _register: Numbering = _OnDemand()  # type: ignore[assignment]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         for name in VERBS:
             verb = getattr(cls, name, None)
-            if verb is not None and not hasattr(verb, "takes_its_turn"):
-                setattr(cls, name, _one_at_a_time(verb))
+            if verb is not None and not hasattr(verb, "is_locked"):
+                setattr(cls, name, _locking(verb))
         super().__init_subclass__(**kwargs)
 
     @property
@@ -52,9 +53,9 @@ class TakesTurns:
         self._register.gap = int(numbers)
 
 
-def _one_at_a_time(verb: Callable[..., Any]) -> Callable[..., Any]:
+def _locking(verb: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(verb)
-    def in_turn(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def locked_verb(self: Any, *args: Any, **kwargs: Any) -> Any:
         with self._register:
             if "_core" not in self.__dict__:
                 return verb(self, *args, **kwargs)
@@ -64,13 +65,13 @@ def _one_at_a_time(verb: Callable[..., Any]) -> Callable[..., Any]:
             with self._all_or_nothing("one step"):
                 return verb(self, *args, **kwargs)
 
-    in_turn.takes_its_turn = True  # type: ignore[attr-defined]
-    return in_turn
+    locked_verb.is_locked = True  # type: ignore[attr-defined]
+    return locked_verb
 
 
 @contextmanager
-def turns_of(*models: TakesTurns) -> Iterator[None]:
-    """Nobody else changes any of these. One order for all, so that no two wait for each other."""
+def locked(*models: OneVerbAtATime) -> Iterator[None]:
+    """No other thread changes any of these. One order for all, so that there is no deadlock."""
     with ExitStack() as stack:
         for model in sorted(models, key=id):
             stack.enter_context(model._register)
