@@ -106,7 +106,7 @@ def number(
         core=core,
         words=words or {},
         none=none,
-        bad=[*beyond, math.nan, True, "no such word"],
+        bad=[*beyond, math.nan, True, "no such word", *_unless(none)],
         kw_only=kw_only,
     )
 
@@ -131,7 +131,7 @@ def count(
         core=core,
         words=words or {},
         none=none,
-        bad=[at_least - 1, at_least + 0.5, True, "no such word"],
+        bad=[at_least - 1, at_least + 0.5, True, "no such word", *_unless(none)],
         shown=shown,
         kw_only=kw_only,
     )
@@ -139,7 +139,7 @@ def count(
 
 def flag(*, default: bool, doc: str, core: str | None = "", kw_only: bool = True) -> Any:
     """True or False."""
-    bad = [2, "no such word"]
+    bad = [2, "no such word", None]
     return Parameter(default, doc, "bool", check_flag, core=core, bad=bad, kw_only=kw_only)
 
 
@@ -154,8 +154,13 @@ def word(
 ) -> Any:
     """One of ``words``; a mapping gives the core's value for each."""
     values = words if isinstance(words, Mapping) else {name: name for name in words}
-    bad = ["no such word", 3]
+    bad = ["no such word", 3, *_unless(none)]
     return Parameter(default, doc, core=core, words=values, none=none, bad=bad, kw_only=kw_only)
+
+
+def _unless(none: Any) -> list[None]:
+    """None as a bad value, unless it has a meaning."""
+    return [None] if none is _REFUSED else []
 
 
 def special(
