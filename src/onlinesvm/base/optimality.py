@@ -133,8 +133,7 @@ class Optimality(BaseEstimator):
         self._core.unlearn(ids)
         if self._held is not None:
             self._held = self._held.without(ids)
-        if "unlearn" in self._optimal_after:
-            self._check_tol(len(ids))
+        self._end_call("unlearn", len(ids))
 
     def kkt_residual(self) -> float:
         """How far the solution is from optimal: the largest violation of the KKT conditions.

@@ -99,14 +99,16 @@ class SmoSVC(SoftMargin, FreeBias, OnlineClassifier):
         return self._labels.columns(np.asarray(self._fitted_core("n_iter_").steps()))
 
     def _end_call(self, verb: Literal["learn", "unlearn"], changes: int) -> None:
-        """Take steps until the conditions hold: the core has only taken the rows in, or out."""
+        self._solve()  # until then the core has only taken the rows in, or out
+        self._warn_if_capped()
+        self._check_tol(changes)
+
+    def _solve(self) -> None:
         with LiveGap(type(self).__name__, self.tol) if self.verbose else Silence() as progress:
             going = True
             while going:
                 going = self._core.improve()
                 progress.narrow(self._core.gap, int(self._core.steps().sum()))
-        self._warn_if_capped()
-        self._check_tol(changes)
 
     def _progress(self, total: int) -> Progress:
         return Silence()  # taking the rows in is quick; the bar is for solving
