@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base import KernelBias, OnlineClassifier, SoftMargin
-from ..base.parameters import count, inherit
+from ..base.parameters import count
 
 
 class CoreVectorSVC(SoftMargin, KernelBias, OnlineClassifier):
@@ -17,8 +17,8 @@ class CoreVectorSVC(SoftMargin, KernelBias, OnlineClassifier):
     The SVM with squared slack is the smallest ball around the examples, and that ball is decided by
     few of them. The core starts with two; the farthest example outside its ball enters, and the
     ball around the core is made anew, until no example is farther away than 1 + ``tol`` times its
-    radius. How far the model is from the optimum is known, and so is how often all examples had
-    to be looked at (``passes_``).
+    radius (epsilon of the paper). How far the model is from the optimum is known, and so is how
+    often all examples had to be looked at (``passes_``).
 
     Prefer it where all examples are at hand and only some of them matter: every example is kept,
     but kernel values are computed against the core alone. It solves every call of ``partial_fit``
@@ -65,13 +65,6 @@ class CoreVectorSVC(SoftMargin, KernelBias, OnlineClassifier):
     _optimal_after = ("learn", "unlearn")
     _solves_calls = True
 
-    tol: float = inherit(
-        default=1e-3,
-        doc="""Epsilon of the paper: the radius is within 1 + ``tol`` of the smallest. No example
-        violates the optimality conditions by more, either. Checked in double, on 64 of the examples
-        held, after ``fit`` and each time the stream has grown by a quarter: where it is not kept, a
-        ``ConvergenceWarning``. :meth:`kkt_residual` measures all of them.""",
-    )
     sample: int | Literal["all"] = count(
         default=59,
         at_least=1,

@@ -53,22 +53,6 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator, _KnownClasses):
 
     _measure = "accuracy"
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Forget everything, then learn the rows of ``X``.
-
-        Parameters
-        ----------
-        X : array, sparse matrix, data frame or list of dicts, n rows
-        y : array of n labels
-        sample_weight : array of n numbers >= 0, optional
-            Multiplies ``C`` per example; 0 skips it.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit_all(X, y, sample_weight)
-
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Scores of the rows of ``X``; learns nothing.
 

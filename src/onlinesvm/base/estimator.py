@@ -23,7 +23,7 @@ from ..params import check_count, check_flag, threads
 from .attributes import FittedAttributes
 from .batch import Batch
 from .core import Core, create, revive
-from .fast_path import FastPath
+from .fast_path import FastPath, OneByOne
 from .gamma import FirstExamples, SettlesGamma, Spread
 from .labels import NO_LABELS, Labels
 from .locking import OneVerbAtATime
@@ -91,8 +91,21 @@ class OnlineEstimator(
 
     # --- a call -------------------------------------------------------------------------------
 
-    def _fit_all(self, X: Any, y: Any, sample_weight: Any) -> Self:
-        """``fit`` of all tasks: forget everything, learn these rows."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Forget everything, then learn the rows of ``X``.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame or list of dicts, n rows
+        y : array of n labels or numbers
+            The targets; outlier detectors ignore them.
+        sample_weight : array of n numbers >= 0, optional
+            How much each example counts: where there is a ``C``, it is multiplied. 0 skips one.
+
+        Returns
+        -------
+        self
+        """
         batch = self._read(X, y, sample_weight, None, fresh=True, whole=True)
         with self._all_or_nothing("a new core"):  # the core before is kept until this one is
             self._fit(batch)
@@ -418,6 +431,34 @@ class OnlineEstimator(
         """A ValueError if the first examples are of classes that the model does not know."""
         if held.classes.any():
             raise ValueError("its first examples have classes")
+
+
+class OnlineLearner(OnlineEstimator, OneByOne):
+    """An estimator that goes on learning, and has no classes that must be known beforehand."""
+
+    def partial_fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, ids: Any = None
+    ) -> Self:
+        """Go on learning with the rows of ``X``, in order.
+
+        Cutting a stream into other batches gives the same model, bit for bit; a class that solves
+        every call as a whole says so, and gives the same solution within ``tol``.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame or list of dicts, n rows
+        y : array of n numbers
+            The targets; outlier detectors ignore them.
+        sample_weight : array of n numbers >= 0, optional
+            0 skips an example.
+        ids : array of n integers >= 0, optional
+            Names for the examples; default 0, 1, 2, ... in order of arrival.
+
+        Returns
+        -------
+        self
+        """
+        return self._go_on(X, y, sample_weight, ids)
 
 
 def _ones(n: int) -> NDArray[np.float64]:

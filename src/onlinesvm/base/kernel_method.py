@@ -14,7 +14,8 @@ class KernelMethod(OnlineEstimator):
 
     kernel: str | KernelFunction = special(
         default="rbf",
-        type="{" + ", ".join(f'"{name}"' for name in NAMES) + "} or callable",
+        type="callable",
+        words=NAMES,
         check=check_kernel,
         bad=["no such word", 3],
         doc="A callable ``k(x, X)`` gives the values of one example against the rows of ``X``.",
@@ -69,9 +70,10 @@ class StoresExamples(KernelMethod):
     tol: float = number(
         default=1e-3,
         above=0,
-        doc="""No example violates the optimality conditions by more. Checked in double, on 64 of
-        the examples held, after ``fit`` and each time the stream has grown by a quarter: where it
-        is not kept, a ``ConvergenceWarning``. :meth:`kkt_residual` measures all of them.""",
+        doc="""No example violates the optimality conditions by more, but for what rounding leaves.
+        Checked in double, on 64 of the examples held, after ``fit`` and each time the stream has
+        grown by a quarter: where it is not kept, a ``ConvergenceWarning``. :meth:`kkt_residual`
+        measures all of them.""",
     )
     dtype: Literal["float32", "float64"] = inherit(
         default="float32",

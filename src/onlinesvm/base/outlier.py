@@ -3,63 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .estimator import OnlineEstimator
-from .fast_path import OneByOne
+from .estimator import OnlineLearner
 from .rows import Rows
 from .sklearn_types import OutlierMixin
 
 
-class OnlineOutlierDetector(OutlierMixin, OnlineEstimator, OneByOne):
+class OnlineOutlierDetector(OutlierMixin, OnlineLearner):
     """An :class:`OnlineEstimator` without labels: +1 for what is usual, -1 for what is not.
 
     The core's one output is the decision; its ``level`` is the ``offset_`` taken from the scores.
     """
 
     _measure = "share of inliers"
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Forget everything, then learn the rows of ``X``.
-
-        Parameters
-        ----------
-        X : array, sparse matrix, data frame or list of dicts, n rows
-        y : ignored
-        sample_weight : array of n numbers >= 0, optional
-            0 skips an example.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit_all(X, None, sample_weight)
-
-    def partial_fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, ids: Any = None
-    ) -> Self:
-        """Go on learning with the rows of ``X``, in order.
-
-        Cutting a stream into other batches gives the same model, bit for bit; a class that solves
-        every call as a whole says so, and gives the same solution within ``tol``.
-
-        Parameters
-        ----------
-        X : array, sparse matrix, data frame or list of dicts, n rows
-        y : ignored
-        sample_weight : array of n numbers >= 0, optional
-            0 skips an example.
-        ids : array of n integers >= 0, optional
-            Names for the examples; default 0, 1, 2, ... in order of arrival.
-
-        Returns
-        -------
-        self
-        """
-        return self._go_on(X, None, sample_weight, ids)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """How usual the rows of ``X`` are, negative for outliers; learns nothing."""

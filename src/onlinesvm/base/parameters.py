@@ -67,7 +67,8 @@ class Parameter:
         return f"{name} : {kind}, default={default}\n{textwrap.indent(text, '    ')}"
 
     def _word_list(self) -> str:
-        quoted = [f'"{word}"' for word in self.words]
+        words = sorted(self.words, key=lambda word: word != self.default)  # the default first
+        quoted = [f'"{word}"' for word in words]
         return quoted[0] if len(quoted) == 1 else f"{{{', '.join(quoted)}}}" if quoted else ""
 
 
@@ -168,12 +169,14 @@ def special(
     default: Any,
     doc: str,
     type: str,
+    words: Sequence[str] = (),
     check: Callable[[str, Any], Any] | None = None,
     bad: Sequence[Any] = (),
     kw_only: bool = True,
 ) -> Any:
     """A parameter with a check of its own, which the class itself brings to the core."""
-    return Parameter(default, doc, type, check, core=None, bad=bad, kw_only=kw_only)
+    values = {name: name for name in words}
+    return Parameter(default, doc, type, check, None, values, bad=bad, kw_only=kw_only)
 
 
 def inherit(

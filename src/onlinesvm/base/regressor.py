@@ -3,59 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .estimator import OnlineEstimator
-from .fast_path import OneByOne
+from .estimator import OnlineLearner
 from .labels import NO_LABELS, Labels
 from .rows import Rows
 from .sklearn_types import RegressorMixin
 
 
-class OnlineRegressor(RegressorMixin, OnlineEstimator, OneByOne):
+class OnlineRegressor(RegressorMixin, OnlineLearner):
     """An :class:`OnlineEstimator` for real targets."""
 
     _measure = "mean absolute error"
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Forget everything, then learn the rows of ``X``.
-
-        Parameters
-        ----------
-        X : array, sparse matrix, data frame or list of dicts, n rows
-        y : array of n numbers
-        sample_weight : array of n numbers >= 0, optional
-            0 skips an example.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit_all(X, y, sample_weight)
-
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, ids: Any = None) -> Self:
-        """Go on learning with the rows of ``X``, in order.
-
-        Cutting a stream into other batches gives the same model, bit for bit; a class that solves
-        every call as a whole says so, and gives the same solution within ``tol``.
-
-        Parameters
-        ----------
-        X : array, sparse matrix, data frame or list of dicts, n rows
-        y : array of n numbers
-        sample_weight : array of n numbers >= 0, optional
-            0 skips an example.
-        ids : array of n integers >= 0, optional
-            Names for the examples; default 0, 1, 2, ... in order of arrival.
-
-        Returns
-        -------
-        self
-        """
-        return self._go_on(X, y, sample_weight, ids)
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """The expected target of each row of ``X``; learns nothing."""

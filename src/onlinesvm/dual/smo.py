@@ -67,13 +67,6 @@ class SmoSVC(SoftMargin, FreeBias, OnlineClassifier):
     _solves_calls = True
     _optimal_after = ("learn", "unlearn")
 
-    tol: float = inherit(
-        default=1e-3,
-        doc="""No pair of examples violates the optimality conditions by more, as in ``SVC``.
-        Checked in double, on 64 of the examples held, after ``fit`` and each time the stream has
-        grown by a quarter: where it is not kept, a ``ConvergenceWarning``. :meth:`kkt_residual`
-        measures all of them.""",
-    )
     order: Literal["second", "first"] = word(
         default="second",
         words=("second", "first"),

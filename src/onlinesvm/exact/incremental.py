@@ -97,13 +97,7 @@ class IncrementalSVC(SoftMargin, OnlineClassifier):
     _statement = EXACT
     _optimal_after = ("learn", "unlearn")
 
-    tol: float = inherit(
-        default=1e-8,
-        doc="""An example may violate the optimality conditions by so much, or by what rounding
-        leaves. Checked in double, on 64 of the examples held, after ``fit`` and each time the
-        stream has grown by a quarter: where it is not kept, a ``ConvergenceWarning``.
-        :meth:`kkt_residual` measures all of them.""",
-    )
+    tol: float = inherit(default=1e-8)
     max_rounds: int = count(
         default=1000,
         at_least=1,

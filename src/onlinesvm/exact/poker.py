@@ -30,13 +30,7 @@ class PokerModel(StoresExamples):
     _optimal_after = ("learn", "unlearn")
     _statement = EXACT
 
-    tol: float = inherit(
-        default=1e-8,
-        doc="""An example may violate the optimality conditions by so much, or by what rounding
-        leaves. Checked in double, on 64 of the examples held, after ``fit`` and each time the
-        stream has grown by a quarter: where it is not kept, a ``ConvergenceWarning``.
-        :meth:`kkt_residual` measures all of them.""",
-    )
+    tol: float = inherit(default=1e-8)
     dtype: Literal["float32", "float64"] = inherit(default="float64")
 
     def _first_slab(self, n: int, progress: Progress) -> int:
