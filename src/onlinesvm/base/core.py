@@ -94,7 +94,7 @@ class Core(Protocol):
 
 
 class OptionalVerbs(Protocol):
-    """What some cores do; ``hasattr`` tells, and :meth:`OnlineEstimator.can` by class."""
+    """What some cores do; see ``hasattr``, or by class :meth:`OnlineEstimator.can`."""
 
     def unlearn(self, ids: Ids) -> None: ...
     def holds(self, ids: Ids) -> bool: ...

@@ -322,7 +322,7 @@ class OnlineEstimator(
         self._id_gap = self._next_id - seen
 
     def _meet(self, batch: Batch, row: int, *, told: bool) -> None:
-        """Make room for the labels that come up to this row; ``told``: show them to the world."""
+        """Make room for the labels that come up to this row; ``told``: in ``classes_``, too."""
 
     def _tally(self, rows: Rows, targets: NDArray[np.float64]) -> float:
         """How well the rows are predicted now, summed over them; for the progress bar."""
@@ -343,7 +343,7 @@ class OnlineEstimator(
         return self._by_output(rows.score(self._core))
 
     def _by_output(self, values: NDArray[Any], axis: int = -1) -> NDArray[Any]:
-        """What the core gives for each output, as the world is to see it."""
+        """What the core gives for each output, in the order of ``classes_``."""
         return values
 
     def _use_threads(self) -> None:
@@ -468,8 +468,8 @@ def _ones(n: int) -> NDArray[np.float64]:
 def _slabs(n: int, cuts: Sequence[int], first: int, watching: bool) -> Iterator[tuple[int, int]]:
     """Consecutive (start, stop) over n rows that begin anew at every cut.
 
-    They grow from ``first`` rows while they take less than 0.1 s and, where somebody watches, are
-    a small part of what has passed.
+    They grow from ``first`` rows while they take less than 0.1 s and, where progress is shown,
+    are a small part of what has passed.
     """
     size, start = first, 0
     for end in (*cuts, n):

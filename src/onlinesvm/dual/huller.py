@@ -21,7 +21,7 @@ class HullerSVC(TowardsOptimum):
     vector does the same, or leaves. Both are one closed-form step, and memory is the support
     vectors and their kernel values. With ``C=inf`` it is the hard-margin SVM of the paper, with a
     finite ``C`` the SVM with squared slacks; both have a free bias. :meth:`fit` makes passes until
-    nobody violates: the SVM itself. A stream is one pass, near it; :meth:`finish` then makes the
+    none violates: the SVM itself. A stream is one pass, near it; :meth:`finish` then makes the
     model optimal over the examples it holds.
 
     Prefer it where classes separate well, as in digits or text. Squared slacks make every

@@ -13,9 +13,9 @@ class LASVC(TowardsOptimum):
     """LASVM (Bordes et al.): near-SVM accuracy after one pass, at a fraction of a batch fit.
 
     Each example that passes takes at most one step into the model and lets ``reprocess`` others
-    correct themselves; who supports nothing leaves again. Memory is the support vectors and their
+    correct themselves; what supports nothing leaves again. Memory is the support vectors and their
     kernel values, never the stream. It solves the same problem as scikit-learn's ``SVC``, free bias
-    included: :meth:`fit` makes passes, each ended by :meth:`finish`, until nobody violates, which
+    included: :meth:`fit` makes passes, each ended by :meth:`finish`, until none violates, which
     is the solution of ``SVC`` itself. A stream is one pass, near it, and :meth:`finish` makes the
     model optimal over the examples it still holds.
 

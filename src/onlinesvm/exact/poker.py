@@ -38,7 +38,7 @@ class PokerModel(StoresExamples):
 
     @property
     def intercept_(self) -> NDArray[np.float64]:
-        """The bias of each output; the middle of its interval where nobody is on the margin."""
+        """The bias of each output; the middle of its interval where no example is on the margin."""
         return self._by_output(np.asarray(self._fitted_core("intercept_").free_bias()))
 
     @property
