@@ -33,15 +33,8 @@ class CoreVectorSVC(SoftMargin, KernelBias, OnlineClassifier):
     ----------
     passes_ : int, passes over all examples in the last search, the most of any output
     radius_ : array, the radius of each output's ball: no more than that of the smallest
-    classes_ : array of labels, in ascending order
-    n_features_in_, feature_names_in_ : as in scikit-learn
     support_ : ids of the core
     support_vectors_, dual_coef_ : the core and its signed coefficients
-    n_support_ : number of support vectors of each class (one-vs-rest problem)
-    intercept_ : array, the bias of each output
-    gamma_ : float, the value of ``gamma`` in use, where the kernel has one
-    n_seen_ : int, examples that arrived
-    nbytes_ : int, memory of the model
 
     References
     ----------

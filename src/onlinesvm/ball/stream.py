@@ -46,15 +46,6 @@ class StreamSVC(KernelBias, LinearOrKernel, PassByPass, OnlineClassifier):
     radius_ : array, the radius of each output's ball; it never falls
     radius_bound_ : array, the smallest ball around all examples learned is at least ``radius_``
         divided by this
-    classes_ : array of labels, in ascending order
-    n_features_in_, feature_names_in_ : as in scikit-learn
-    coef_ : array of shape (1, n_features) or (n_classes, n_features); linear only
-    intercept_ : array, the bias of each output
-    support_, support_vectors_, dual_coef_, n_support_ : the examples kept; with a kernel only
-    gamma_ : float, the value of ``gamma`` in use, where the kernel has one
-    n_seen_ : int, examples that arrived
-    n_iter_ : int, passes that ``fit`` made
-    nbytes_ : int, memory of the model
 
     References
     ----------

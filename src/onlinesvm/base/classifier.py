@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +51,11 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator, _KnownClasses):
         ``partial_fit`` and ``learn_one`` need no more.""",
     )
 
+    _attributes: ClassVar[Mapping[str, str]] = {
+        "classes_": "array of labels, in ascending order",
+        "n_support_": "number of support vectors of each class (one-vs-rest problem)",
+        "intercept_": "array, the bias of each output",
+    }
     _measure = "accuracy"
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:

@@ -83,6 +83,11 @@ class OnlineEstimator(
         default=False, type="bool", doc="Show a live bar when learning takes long."
     )
 
+    _attributes: ClassVar[Mapping[str, str]] = {
+        "n_features_in_, feature_names_in_": "as in scikit-learn",
+        "n_seen_": "int, examples that arrived",
+        "nbytes_": "int, memory of the model",
+    }
     _stem: ClassVar[str]
     _measure: ClassVar[str]  # what the progress bar counts
     # What cutting a stream otherwise gives: the same bits or, where every call is solved as a

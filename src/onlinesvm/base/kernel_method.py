@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
 
 from ..kernels import NAMES, KernelFunction, check_kernel
 from .estimator import OnlineEstimator
@@ -11,6 +12,12 @@ from .parameters import count, inherit, number, special, word
 
 class KernelMethod(OnlineEstimator):
     """A learner that sees examples through a kernel."""
+
+    _attributes: ClassVar[Mapping[str, str]] = {
+        "support_": "ids of the support vectors",
+        "support_vectors_, dual_coef_": "the vectors and their signed coefficients",
+        "gamma_": "float, the value of ``gamma`` in use, where the kernel has one",
+    }
 
     kernel: str | KernelFunction = special(
         default="rbf",
@@ -35,10 +42,7 @@ class KernelMethod(OnlineEstimator):
         default=3, at_least=1, core="kernel.degree", doc="Of the polynomial kernel."
     )
     coef0: float = number(
-        default=0.0,
-        at_least=0,
-        core="kernel.coef0",
-        doc="Constant of the polynomial kernel, >= 0.",
+        default=0.0, at_least=0, core="kernel.coef0", doc="Constant of the polynomial kernel, >= 0."
     )
 
     def _core_params(self, n_features: int) -> dict[str, Any]:

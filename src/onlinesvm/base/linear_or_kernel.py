@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,12 @@ from .parameters import inherit
 
 class LinearOrKernel(KernelMethod):
     """A learner that is cheap for a linear kernel and keeps the examples it needs for any other."""
+
+    _attributes: ClassVar[Mapping[str, str]] = {
+        "coef_": "array, the weights of each output; linear only",
+        "intercept_": "array, the bias of each output",
+        "support_": "ids of the examples kept; with a kernel only, as the next",
+    }
 
     kernel: str | KernelFunction = inherit(default="linear")
     dtype: Literal["float32", "float64"] = inherit(

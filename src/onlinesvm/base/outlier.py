@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ class OnlineOutlierDetector(OutlierMixin, OnlineLearner):
     The core's one output is the decision; its ``level`` is the ``offset_`` taken from the scores.
     """
 
+    _attributes: ClassVar[Mapping[str, str]] = {
+        "offset_": "float, the threshold rho: ``decision_function = score_samples - offset_``",
+    }
     _measure = "share of inliers"
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:

@@ -211,6 +211,7 @@ class Parametrised:
 
     _parameters: ClassVar[Mapping[str, Parameter]] = {}
     _declared: ClassVar[Mapping[str, Parameter]] = {}
+    _attributes: ClassVar[Mapping[str, str]] = {}  # what a class adds to the section Attributes
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -219,7 +220,7 @@ class Parametrised:
         if cls.__init__ is object.__init__ or hasattr(cls.__init__, "is_generated"):
             cls.__init__ = _constructor(cls)  # type: ignore[method-assign]
         if cls.__dict__.get("__doc__"):
-            cls.__doc__ = _documented(str(cls.__doc__), cls._parameters)
+            cls.__doc__ = _documented(cls)
 
     def _core_params(self, n_features: int) -> dict[str, Any]:
         """The parameters as the core takes them; a bad one is a ValueError.
@@ -307,10 +308,24 @@ def _constructor(cls: type[Parametrised]) -> Callable[..., None]:
     return __init__
 
 
-def _documented(doc: str, parameters: Mapping[str, Parameter]) -> str:
-    """The docstring of a class with the section Parameters, where numpydoc wants it."""
+def _documented(cls: type[Parametrised]) -> str:
+    """The docstring with all parameters and attributes, where numpydoc wants them.
+
+    Its own section Attributes has only what the base classes do not bring.
+    """
+    doc = str(cls.__doc__)
     section = _SECTION.search(doc)
-    at, indent = (section.start(), section[1]) if section else (len(doc), "")
-    entries = "\n".join(parameter.entry(name) for name, parameter in parameters.items())
-    text = textwrap.indent(f"Parameters\n----------\n{entries}\n\n", indent)
-    return doc[:at] + text + doc[at:]
+    at, indent = (section.start(), section[1]) if section else (len(doc), "    ")
+    own, rest = "", doc[at:]
+    if section and section[2] == "Attributes":
+        own, _, rest = rest.partition("\n\n")
+        own = textwrap.dedent(own.rstrip()).split("\n", 2)[2] + "\n"
+    inherited: dict[str, str] = {}
+    for base in cls.__mro__:
+        for names, text in vars(base).get("_attributes", {}).items():
+            if not re.search(rf"(^|, ){names.split(',')[0]}\b.* : ", own, re.MULTILINE):
+                inherited.setdefault(names, text)
+    parameters = "\n".join(parameter.entry(name) for name, parameter in cls._parameters.items())
+    attributes = own + "\n".join(f"{names} : {text}" for names, text in inherited.items())
+    text = f"Parameters\n----------\n{parameters}\n\nAttributes\n----------\n{attributes}\n\n"
+    return doc[:at] + textwrap.indent(text, indent) + rest

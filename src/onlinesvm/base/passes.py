@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -21,6 +22,8 @@ class PassByPass(OnlineEstimator):
     One pass depends on the order of its rows, so those of ``fit`` take them in random ones. The
     core sums up what the examples cost when they came, before each was learned (``suffered``).
     """
+
+    _attributes: ClassVar[Mapping[str, str]] = {"n_iter_": "int, passes that ``fit`` made"}
 
     max_iter: int = count(
         default=1000,

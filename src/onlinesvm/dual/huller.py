@@ -28,19 +28,6 @@ class HullerSVC(TowardsOptimum):
     example inside the margin a support vector, so on noisy labels :class:`LASVC` or
     :class:`RampSVC` is smaller. The price: one kernel row against the support vectors per example.
 
-    Attributes
-    ----------
-    classes_ : array of labels, in ascending order
-    n_features_in_, feature_names_in_ : as in scikit-learn
-    support_ : ids of the support vectors
-    support_vectors_, dual_coef_ : the vectors and their signed coefficients
-    n_support_ : number of support vectors of each class (one-vs-rest problem)
-    intercept_ : array, the bias of each output
-    gamma_ : float, the value of ``gamma`` in use, where the kernel has one
-    n_seen_ : int, examples that arrived
-    n_iter_ : int, passes that ``fit`` made
-    nbytes_ : int, memory of the model
-
     References
     ----------
     A. Bordes, L. Bottou: The Huller: a simple and efficient online SVM. ECML 2005.

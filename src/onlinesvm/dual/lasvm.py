@@ -25,19 +25,9 @@ class LASVC(TowardsOptimum):
 
     Attributes
     ----------
-    classes_ : array of labels, in ascending order
-    n_features_in_, feature_names_in_ : as in scikit-learn
-    support_ : ids of the support vectors
-    support_vectors_, dual_coef_ : the vectors and their signed coefficients
-    n_support_ : number of support vectors of each class (one-vs-rest problem)
-    intercept_ : array, the bias of each output
-    gamma_ : float, the value of ``gamma`` in use, where the kernel has one
-    n_seen_ : int, examples that arrived
-    n_iter_ : int, passes that ``fit`` made
     violation_ : float, by how much the worst pair held violates now; above 1, half the width of the
         margin, call :meth:`finish` before the model is used
     labels_used_ : int, labels the selection asked for
-    nbytes_ : int, memory of the model
 
     References
     ----------
@@ -85,14 +75,10 @@ class LASVC(TowardsOptimum):
         a ``gamma`` by word settles, every label that comes is used.""",
     )
     pool: int = count(
-        default=50,
-        at_least=1,
-        doc='Examples that ``"active"`` and ``"gradient"`` choose from.',
+        default=50, at_least=1, doc='Examples that ``"active"`` and ``"gradient"`` choose from.'
     )
     seed_per_class: int = count(
-        default=5,
-        at_least=1,
-        doc="Examples kept while the stream has shown one class only.",
+        default=5, at_least=1, doc="Examples kept while the stream has shown one class only."
     )
 
     @property

@@ -28,16 +28,7 @@ class SmoSVC(SoftMargin, FreeBias, OnlineClassifier):
 
     Attributes
     ----------
-    classes_ : array of labels, in ascending order
-    n_features_in_, feature_names_in_ : as in scikit-learn
-    support_ : ids of the support vectors
-    support_vectors_, dual_coef_ : the vectors and their signed coefficients
-    n_support_ : number of support vectors of each class (one-vs-rest problem)
-    intercept_ : array, the bias of each output
     n_iter_ : array, the steps of the last call by output
-    gamma_ : float, the value of ``gamma`` in use, where the kernel has one
-    n_seen_ : int, examples that arrived
-    nbytes_ : int, memory of the model
 
     References
     ----------

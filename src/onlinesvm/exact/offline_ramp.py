@@ -20,11 +20,8 @@ class OfflineRampSVC(RampProblem, BatchClassifier):
 
     Attributes
     ----------
-    classes_ : array of labels, in ascending order
-    n_features_in_, feature_names_in_ : as in scikit-learn
     support_ : row numbers of the support vectors
     support_vectors_, dual_coef_, n_support_, intercept_ : as in :class:`RampSVC`
-    nbytes_ : int, memory of the model
 
     References
     ----------
@@ -47,9 +44,7 @@ class OfflineRampSVC(RampProblem, BatchClassifier):
     _optimal_after = ("learn",)
 
     max_outer: int = count(
-        default=50,
-        at_least=1,
-        doc="At most so many rounds of relocating the examples on the ramp.",
+        default=50, at_least=1, doc="At most so many rounds of relocating the examples on the ramp."
     )
     classes: Sequence[Any] | None = inherit(
         default=None, doc="The classes, when ``y`` may lack some."

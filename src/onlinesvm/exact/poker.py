@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,11 @@ class PokerModel(StoresExamples):
     _any_cut_gives = "solution"
     _optimal_after = ("learn", "unlearn")
     _statement = EXACT
+    _attributes: ClassVar[Mapping[str, str]] = {
+        "intercept_": "array, the bias of each output; the middle of its interval where it has one",
+        "n_iter_": "int, breakpoints of the last call",
+        "path_": "structured array, the breakpoints of the last call",
+    }
 
     tol: float = inherit(default=1e-8)
     dtype: Literal["float32", "float64"] = inherit(default="float64")
@@ -48,7 +54,13 @@ class PokerModel(StoresExamples):
 
     @property
     def path_(self) -> NDArray[Any]:
-        """The breakpoints of the last call, in order; empty after loading."""
+        """The breakpoints of the last call, in order; empty after loading.
+
+        Columns: ``output``; ``u``, the parameter of the fixed-bias run, or minus the bias while the
+        bias moves; ``event``, ``"O->S"`` for an example that comes to the margin, and so on,
+        ``"end"`` of a run; ``id`` of the example; sizes of ``S`` (on the margin), ``E`` (at the
+        bound) and ``O`` (at 0) afterwards; and the ``dual`` value.
+        """
         path = self._fitted_core("path_").path()
         columns = {name: np.asarray(values) for name, values in path.items()}
         columns["event"] = EVENTS[columns["event"]]
@@ -74,25 +86,6 @@ class PokerSVC(PokerModel, SoftMargin, FreeBias, OnlineClassifier):
     The price: all examples are kept, and a breakpoint costs time in proportion to the examples
     times the support vectors on the margin; there are two or three breakpoints per example in
     large chunks, and up to six one by one. Memory grows with the square of the margin.
-
-    Attributes
-    ----------
-    classes_ : array of labels, in ascending order
-    n_features_in_, feature_names_in_ : as in scikit-learn
-    support_ : ids of the support vectors
-    support_vectors_, dual_coef_ : the vectors and their signed coefficients
-    n_support_ : number of support vectors of each class (one-vs-rest problem)
-    intercept_ : array, the bias of each output; the middle of its interval where no support
-        vector lies on the margin
-    n_iter_ : int, breakpoints of the last call
-    path_ : structured array, the breakpoints of the last call: ``output``, ``u`` (the parameter
-        of the fixed-bias run, or minus the bias while the bias moves), ``event`` (``"O->S"`` for
-        an example that comes to the margin, and so on; ``"end"`` of a run), ``id`` of the
-        example, sizes of ``S`` (on the margin), ``E`` (at the bound) and ``O`` (at 0)
-        afterwards, and the ``dual`` value
-    gamma_ : float, the value of ``gamma`` in use, where the kernel has one
-    n_seen_ : int, examples that arrived
-    nbytes_ : int, memory of the model
 
     References
     ----------
@@ -142,16 +135,6 @@ class PokerSVR(PokerModel, SoftMargin, FreeBias, OnlineRegressor):
     All examples are kept; a breakpoint costs time in proportion to the examples times the support
     vectors on the edge of the tube.
 
-    Attributes
-    ----------
-    n_features_in_, feature_names_in_ : as in scikit-learn
-    support_, support_vectors_, dual_coef_ : as in scikit-learn, ``support_`` by id
-    intercept_ : array of one number
-    n_iter_, path_ : as in :class:`PokerSVC`
-    gamma_ : float, the value of ``gamma`` in use, where the kernel has one
-    n_seen_ : int, examples that arrived
-    nbytes_ : int, memory of the model
-
     References
     ----------
     S. Fine, K. Scheinberg: Incremental Learning and Selective Sampling via Parametric
@@ -195,16 +178,6 @@ class PokerOneClassSVM(PokerModel, OnlineOutlierDetector):
 
     All examples are kept; a breakpoint costs time in proportion to the examples times the support
     vectors on the boundary.
-
-    Attributes
-    ----------
-    n_features_in_, feature_names_in_ : as in scikit-learn
-    offset_ : float, the threshold rho: ``decision_function = score_samples - offset_``
-    support_, support_vectors_, dual_coef_ : as in scikit-learn, ``support_`` by id
-    n_iter_, path_ : as in :class:`PokerSVC`
-    gamma_ : float, the value of ``gamma`` in use, where the kernel has one
-    n_seen_ : int, examples that arrived
-    nbytes_ : int, memory of the model
 
     References
     ----------

@@ -115,15 +115,8 @@ class NormaSVC(_BiasOfChoice, NormaModel, OnlineClassifier):
 
     Attributes
     ----------
-    classes_ : array of labels, in ascending order
-    n_features_in_, feature_names_in_ : as in scikit-learn
     margin_ : float, rho of the paper
-    support_, support_vectors_, dual_coef_, n_support_ : the examples kept
     coef_ : array of shape (1, n_features) or (n_classes, n_features); linear, not truncated
-    intercept_ : array, the bias of each output
-    n_seen_ : int, examples that arrived
-    n_iter_ : int, passes that ``fit`` made
-    nbytes_ : int, memory of the model
 
     References
     ----------
@@ -172,14 +165,8 @@ class NormaSVR(_BiasOfChoice, NormaModel, OnlineRegressor):
 
     Attributes
     ----------
-    n_features_in_, feature_names_in_ : as in scikit-learn
     epsilon_ : float, the tube as it is now
-    support_, support_vectors_, dual_coef_ : the examples kept
     coef_ : array of shape (n_features,); linear, not truncated
-    intercept_ : array of shape (1,)
-    n_seen_ : int, examples that arrived
-    n_iter_ : int, passes that ``fit`` made
-    nbytes_ : int, memory of the model
 
     References
     ----------
@@ -254,15 +241,6 @@ class NormaOneClassSVM(NormaModel, OnlineOutlierDetector):
     Each example costs one kernel value per example kept. The alarm rate is steered, not the
     quality of the alarms: scale the features and choose ``gamma`` with care.
 
-    Attributes
-    ----------
-    n_features_in_, feature_names_in_ : as in scikit-learn
-    offset_ : float, the threshold rho: ``decision_function = score_samples - offset_``
-    support_, support_vectors_, dual_coef_ : the examples kept
-    n_seen_ : int, examples that arrived
-    n_iter_ : int, passes that ``fit`` made
-    nbytes_ : int, memory of the model
-
     References
     ----------
     J. Kivinen, A. J. Smola, R. C. Williamson: Online Learning with Kernels. IEEE Transactions on
@@ -282,11 +260,7 @@ class NormaOneClassSVM(NormaModel, OnlineOutlierDetector):
     _stem = "NormaOneClass"
 
     nu: float = number(
-        default=0.1,
-        above=0,
-        below=1,
-        kw_only=False,
-        doc="The share of outliers, between 0 and 1.",
+        default=0.1, above=0, below=1, kw_only=False, doc="The share of outliers, between 0 and 1."
     )
 
     @property

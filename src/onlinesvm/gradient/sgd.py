@@ -45,17 +45,6 @@ class SGDSVC(LearningRate, KernelBias, LinearOrKernel, StepByStep, OnlineClassif
     a good value is about one over the squared length of an example; unlike batch programs, a
     stream cannot try several first.
 
-    Attributes
-    ----------
-    classes_ : array of labels, in ascending order
-    n_features_in_, feature_names_in_ : as in scikit-learn
-    coef_ : array of shape (1, n_features) or (n_classes, n_features); linear only
-    intercept_ : array, the bias of each output
-    support_, support_vectors_, dual_coef_, n_support_ : the examples kept; with a kernel only
-    n_seen_ : int, examples that arrived
-    n_iter_ : int, passes that ``fit`` made
-    nbytes_ : int, memory of the model
-
     References
     ----------
     L. Bottou: Large-Scale Machine Learning with Stochastic Gradient Descent. COMPSTAT 2010.
@@ -81,6 +70,5 @@ class SGDSVC(LearningRate, KernelBias, LinearOrKernel, StepByStep, OnlineClassif
         False predicts with the newest, for streams that drift.""",
     )
     bias: Literal["none", "kernel"] = inherit(
-        default="kernel",
-        doc='``"kernel"`` adds a constant feature 1, regularised like any other.',
+        default="kernel", doc='``"kernel"`` adds a constant feature 1, regularised like any other.'
     )

@@ -60,18 +60,6 @@ class PassiveAggressiveClassifier(PassiveAggressiveModel, OnlineClassifier):
     :class:`RampSVC` then stays far smaller. One pass is not the SVM optimum: where batch quality
     is needed, present the data several times or use the exact family.
 
-    Attributes
-    ----------
-    classes_ : array of labels, in ascending order
-    n_features_in_, feature_names_in_ : as in scikit-learn
-    coef_ : array of shape (1, n_features) or (n_classes, n_features); linear only
-    intercept_ : array, the bias of each output
-    support_, support_vectors_, dual_coef_, n_support_ : the examples kept; with a kernel only
-    gamma_ : float, the value of ``gamma`` in use, where the kernel has one
-    n_seen_ : int, examples that arrived
-    n_iter_ : int, passes that ``fit`` made
-    nbytes_ : int, memory of the model
-
     References
     ----------
     K. Crammer, O. Dekel, J. Keshet, S. Shalev-Shwartz, Y. Singer: Online Passive-Aggressive
@@ -110,17 +98,6 @@ class PassiveAggressiveRegressor(PassiveAggressiveModel, OnlineRegressor):
 
     A linear step costs one pass over the features present in the example; with a kernel every
     example outside the tube is kept, so time and memory grow with the stream.
-
-    Attributes
-    ----------
-    n_features_in_, feature_names_in_ : as in scikit-learn
-    coef_ : array of shape (n_features,); linear only
-    intercept_ : array of shape (1,)
-    support_, support_vectors_, dual_coef_ : the examples kept; with a kernel only
-    gamma_ : float, the value of ``gamma`` in use, where the kernel has one
-    n_seen_ : int, examples that arrived
-    n_iter_ : int, passes that ``fit`` made
-    nbytes_ : int, memory of the model
 
     References
     ----------

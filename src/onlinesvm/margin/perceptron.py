@@ -23,16 +23,8 @@ class KernelPerceptron(KernelBias, LinearOrKernel, StepByStep, OnlineClassifier)
 
     Attributes
     ----------
-    classes_ : array of labels, in ascending order
-    n_features_in_, feature_names_in_ : as in scikit-learn
-    coef_ : array of shape (1, n_features) or (n_classes, n_features); linear only
-    intercept_ : array, the bias of each output
     support_, support_vectors_, dual_coef_, n_support_ : the mistakes; with a kernel, or voted
         (``dual_coef_`` is then that of the newest hypothesis)
-    gamma_ : float, the value of ``gamma`` in use, where the kernel has one
-    n_seen_ : int, examples that arrived
-    n_iter_ : int, passes that ``fit`` made
-    nbytes_ : int, memory of the model
 
     References
     ----------
