@@ -131,7 +131,7 @@ class StreamSVC(KernelBias, LinearOrKernel, PassByPass, OnlineClassifier):
             self._core.flush()
             return True
         n = len(batch.rows)
-        self._meet(batch, n - 1, told=True)  # each example has a share in every output
+        self._admit_labels(batch, n - 1, publish=True)  # each example has a share in every output
         batch = replace(batch, ids=np.arange(n), arrivals=())
         self._core.revisit(n, self.tol)
         try:

@@ -156,30 +156,30 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator, _KnownClasses):
         factors = self._factors(batch)
         super()._begin(batch)
         self._class_factors = factors
-        self._know(batch.known)
+        self._set_labels(batch.known)
 
     def _note(self, batch: Batch) -> None:
         super()._note(batch)
         self._class_factors = self._factors(batch)
         if len(batch.labels) - len(batch.arrivals) > len(self._labels):
-            self._know(batch.known)
+            self._set_labels(batch.known)
 
     def _takes_several_verbs(self, batch: Batch) -> bool:
         return len(batch.labels) > len(self._labels) or super()._takes_several_verbs(batch)
 
-    def _know(self, labels: Labels) -> None:
+    def _set_labels(self, labels: Labels) -> None:
         """Make these the classes of the model."""
         self._core.grow(max(2, len(labels)))
         self._labels = labels
         self.classes_ = labels.names
         self._set_fast_path()
 
-    def _meet(self, batch: Batch, row: int, *, told: bool) -> None:
+    def _admit_labels(self, batch: Batch, row: int, *, publish: bool) -> None:
         if not batch.arrivals:
             return
         known = self._classes_at(batch, row)
-        if told and known > len(self._labels):  # a copy of all labels: not for each newcomer
-            self._know(batch.labels.first(known))
+        if publish and known > len(self._labels):  # a copy of all labels: not for each newcomer
+            self._set_labels(batch.labels.first(known))
         elif known > 2:
             self._core.grow(known)
 

@@ -134,7 +134,7 @@ class OnlineEstimator(
             batch = self._weighted(batch)
             self._learn(batch)
             if self._spread is not None and not fresh:
-                self._watch(self._spread_of(batch))
+                self._warn_if_far(self._spread_of(batch))
         return self
 
     def _read(
@@ -271,10 +271,10 @@ class OnlineEstimator(
                 for start, stop in _slabs(
                     len(batch.rows), batch.arrivals, first, progress.watching
                 ):
-                    self._meet(batch, start, told=progress.watching)
+                    self._admit_labels(batch, start, publish=progress.watching)
                     self._learn_part(batch, start, stop, progress)
         finally:
-            self._meet(batch, start, told=True)
+            self._admit_labels(batch, start, publish=True)
         self._end_call("learn", len(batch.rows))
 
     def _learn_part(self, batch: Batch, start: int, stop: int, progress: Progress) -> None:
@@ -288,7 +288,7 @@ class OnlineEstimator(
             if self._held is not None:
                 counted = np.flatnonzero(w > 0)
                 self._held = self._holding(self._held, batch, start + counted, ids[counted])
-            self._take(ids)
+            self._count_in(ids)
             self._learn_slab(rows, y, w, ids)
         except BaseException:
             if self._core.changes == changes:  # they were not learned
@@ -320,14 +320,14 @@ class OnlineEstimator(
             return self._next_id + np.arange(stop - start)
         return batch.ids[start:stop]
 
-    def _take(self, ids: NDArray[np.int64]) -> None:
+    def _count_in(self, ids: NDArray[np.int64]) -> None:
         """Count examples in that bear these ids."""
         seen = self._next_id - self._id_gap + len(ids)
         self._next_id = max(self._next_id, int(ids.max()) + 1)
         self._id_gap = self._next_id - seen
 
-    def _meet(self, batch: Batch, row: int, *, told: bool) -> None:
-        """Make room for the labels that come up to this row; ``told``: in ``classes_``, too."""
+    def _admit_labels(self, batch: Batch, row: int, *, publish: bool) -> None:
+        """Make room for the labels up to this row; ``publish``: show them in ``classes_``, too."""
 
     def _tally(self, rows: Rows, targets: NDArray[np.float64]) -> float:
         """How well the rows are predicted now, summed over them; for the progress bar."""

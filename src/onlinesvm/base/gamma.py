@@ -19,7 +19,7 @@ from .rows import DenseRows, Rows, SparseRows
 from .sklearn_types import BaseEstimator
 from .vocabulary import Vocabulary
 
-#: How a core is told to use every label.
+#: The settings that make a core use every label.
 ASK_ALL = {"query": "all", "selection": "random"}
 #: So many examples settle gamma; after 1, 2, 4, ... of them it is taken anew.
 WARM_UP = 256
@@ -200,8 +200,8 @@ class SettlesGamma(BaseEstimator):
         core, settings = self._learned_afresh(held, self._classes_at(batch, last), done=done)
         self._core_settings, self._held = settings, None if done else held
         self._install(core)
-        self._take(ids)
-        self._meet(batch, last, told=True)
+        self._count_in(ids)
+        self._admit_labels(batch, last, publish=True)
         return batch.after(last + 1)
 
     def _holding(
@@ -225,14 +225,14 @@ class SettlesGamma(BaseEstimator):
         self, held: FirstExamples, classes: int, *, done: bool
     ) -> tuple[Core, dict[str, Any]]:
         """A core that learned the held examples with the gamma they give, and its settings."""
-        told = self._settings_with({})
+        settings = self._settings_with({})
         gamma = self._core_settings["kernel"]["gamma"]
         if len(held):
             rows = held.rows()
             gamma = Spread.of(rows, named=self._vocabulary is not None).gamma(self.gamma)
-        told["kernel"]["gamma"] = gamma
+        settings["kernel"]["gamma"] = gamma
         # Learning again may ask other labels than before: until gamma is settled, all are used.
-        asking = {**told, **{name: all_ for name, all_ in ASK_ALL.items() if name in told}}
+        asking = {**settings, **{name: all_ for name, all_ in ASK_ALL.items() if name in settings}}
         core = create(self._core_name, asking)
         core.threads = threads(self.n_jobs)
         for start, stop in runs(held.classes) if len(held) else ():
@@ -243,12 +243,14 @@ class SettlesGamma(BaseEstimator):
         self._grow(core, classes)
         if not done:
             return core, asking
-        return (core if asking == told else revive(self._core_name, told, core.state())), told
+        if asking != settings:
+            core = revive(self._core_name, settings, core.state())
+        return core, settings
 
     def _grow(self, core: Core, classes: int) -> None:
         """Let a core know how many classes there are."""
 
-    def _watch(self, more: Spread) -> None:
+    def _warn_if_far(self, more: Spread) -> None:
         """Say once when the rows so far are far from those that settled gamma."""
         assert self._spread is not None
         self._spread = self._spread.and_then(more)

@@ -272,7 +272,7 @@ def _constructor(cls: type[Parametrised]) -> Callable[..., None]:
     types = {
         name: annotation
         for base in reversed(cls.__mro__)
-        for name, annotation in vars(base).get("__annotations__", {}).items()
+        for name, annotation in inspect.get_annotations(base).items()
     }
     signature = inspect.Signature(
         [

@@ -84,7 +84,7 @@ class PassByPass(OnlineEstimator):
         """Learn the rows in the order of this pass; they stay the examples 0 to n - 1."""
         n = len(batch.rows)
         if self.shuffle:
-            self._meet(batch, n - 1, told=True)  # fit knows all labels beforehand
+            self._admit_labels(batch, n - 1, publish=True)  # fit knows all labels beforehand
             order = np.random.default_rng([self.random_state, number]).permutation(n)
             batch = batch.reordered(order)
         self._next_id = self._id_gap = 0  # every pass counts them again

@@ -27,7 +27,7 @@ class Progress(Protocol):
 
 
 class Silence:
-    """Nobody is listening."""
+    """No progress is shown."""
 
     watching = False
 

@@ -74,7 +74,7 @@ class Reconfigurable(BaseEstimator):
         self._warn_if_capped()
 
     def _settings_with(self, other: Mapping[str, Any]) -> dict[str, Any]:
-        """What the core would be told by the parameters it was begun with, or others."""
+        """The settings of the core by the parameters it was begun with, but for ``other``."""
         twin = object.__new__(type(self))
         twin.__dict__.update({**self._begun, **other})
         settings: dict[str, Any] = twin._core_params(self.n_features_in_)
