@@ -8,18 +8,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .core import Core
-from .gamma import FirstExamples
-from .sklearn_types import BaseEstimator
+from .state import ModelState
 
 
-class FittedAttributes(BaseEstimator):
+class FittedAttributes(ModelState):
     """What an estimator shows of the model it has learned."""
-
-    _core: Core
-    _held: FirstExamples | None
-    _next_id: int
-    _id_gap: int
 
     @property
     def n_seen_(self) -> int:

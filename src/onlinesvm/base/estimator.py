@@ -24,7 +24,7 @@ from .attributes import FittedAttributes
 from .batch import Batch
 from .core import Core, create, revive
 from .fast_path import FastPath, OneByOne
-from .gamma import FirstExamples, SettlesGamma, Spread
+from .gamma import FirstExamples, Spread
 from .labels import NO_LABELS, Labels
 from .locking import OneVerbAtATime
 from .optimality import Optimality
@@ -33,7 +33,6 @@ from .persistence import Persistent
 from .progress import LiveBar, Progress, Silence
 from .reconfiguring import Reconfigurable
 from .rows import Rows, SparseRows
-from .sklearn_types import BaseEstimator
 from .validation import MAX_ID, Columns, InputValidation
 from .vocabulary import Vocabulary
 
@@ -52,12 +51,10 @@ class OnlineEstimator(
     OneVerbAtATime,
     Reconfigurable,
     FastPath,
-    SettlesGamma,
     Optimality,
     FittedAttributes,
     Persistent,
     InputValidation,
-    BaseEstimator,
 ):
     """Learns from a stream: ``partial_fit`` and ``learn_one`` give the same bits for any cut.
 
@@ -88,7 +85,6 @@ class OnlineEstimator(
         "n_seen_": "int, examples that arrived",
         "nbytes_": "int, memory of the model",
     }
-    _stem: ClassVar[str]
     _measure: ClassVar[str]  # what the progress bar counts
     # What cutting a stream otherwise gives: the same bits or, where every call is solved as a
     # whole, the same solution within tol.

@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .core import Core, Numbering
-from .gamma import FirstExamples
-from .sklearn_types import BaseEstimator
+from .state import ModelState
 from .validation import one_row
-from .vocabulary import Vocabulary
 
 
-class FastPath(BaseEstimator):
+class FastPath(ModelState):
     """Learns and scores one example without the cost of validating a batch."""
 
-    _core: Core
-    _register: Numbering
-    _core_settings: dict[str, Any]
-    _altered: bool
-    _held: FirstExamples | None
-    _vocabulary: Vocabulary | None
-    _names: Mapping[Any, None]
     # Whether examples are collected and solved when a call ends: then none is learned by itself.
     _solves_calls: ClassVar[bool] = False
     # Gives the core's number for a target, None for a bad one; None while the path is closed.

@@ -16,8 +16,7 @@ from ..params import threads
 from .batch import Batch
 from .core import Core, create, revive
 from .rows import DenseRows, Rows, SparseRows
-from .sklearn_types import BaseEstimator
-from .vocabulary import Vocabulary
+from .state import ModelState
 
 #: The settings that make a core use every label.
 ASK_ALL = {"query": "all", "selection": "random"}
@@ -164,12 +163,9 @@ def runs(classes: NDArray[np.int64]) -> list[tuple[int, int]]:
     return list(pairwise(cuts))
 
 
-class SettlesGamma(BaseEstimator):
+class SettlesGamma(ModelState):
     """An estimator whose ``gamma`` may be a word that the examples give a value."""
 
-    _core_name: str
-    _core_settings: dict[str, Any]
-    _vocabulary: Vocabulary | None
     _held: FirstExamples | None = None  # the first examples of a stream that settles gamma
     _spread: Spread | None = None  # of the rows so far, where gamma depends on it
     _far: bool = False  # the warning that they are far from what settled it was given

@@ -7,8 +7,7 @@ from contextlib import ExitStack, contextmanager
 from functools import wraps
 from typing import Any
 
-from .core import Numbering, new_numbering
-from .sklearn_types import BaseEstimator
+from .state import ModelState
 
 # The verbs that change a model: those that learn know how to fail, the others are undone as one
 # step. learn_one takes the lock in the core.
@@ -16,17 +15,8 @@ LEARNING = ("fit", "partial_fit")
 VERBS = (*LEARNING, "unlearn", "finish", "flush", "leave_one_out", "reweight", "set_C")
 
 
-class _OnDemand:
-    """The lock and the numbering of a model, made when it is first needed."""
-
-    def __get__(self, model: Any, owner: type | None = None) -> Any:
-        return self if model is None else model.__dict__.setdefault("_register", new_numbering())
-
-
-class OneVerbAtATime(BaseEstimator):
+class OneVerbAtATime(ModelState):
     """A model whose verbs queue, from whichever threads they come; see docs/threads.md."""
-
-    _register: Numbering = _OnDemand()  # type: ignore[assignment]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         for name in VERBS:
@@ -34,23 +24,6 @@ class OneVerbAtATime(BaseEstimator):
             if verb is not None and not hasattr(verb, "is_locked"):
                 setattr(cls, name, _locking(verb))
         super().__init_subclass__(**kwargs)
-
-    @property
-    def _next_id(self) -> int:
-        return int(self._register.next)
-
-    @_next_id.setter
-    def _next_id(self, number: int) -> None:
-        self._register.next = int(number)
-
-    @property
-    def _id_gap(self) -> int:
-        """Numbers passed over because callers brought ids of their own."""
-        return int(self._register.gap)
-
-    @_id_gap.setter
-    def _id_gap(self, numbers: int) -> None:
-        self._register.gap = int(numbers)
 
 
 def _locking(verb: Callable[..., Any]) -> Callable[..., Any]:

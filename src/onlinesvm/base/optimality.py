@@ -12,9 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .certificate import Certificate, Evidence, issue
-from .core import Core, offers
-from .gamma import FirstExamples
-from .sklearn_types import BaseEstimator
+from .core import offers
+from .gamma import SettlesGamma
 
 _CHECK_ROWS_MOST = 65536
 
@@ -25,13 +24,9 @@ EXACT = (
 )
 
 
-class Optimality(BaseEstimator):
+class Optimality(SettlesGamma):
     """``kkt_residual``, ``objective`` and ``unlearn``, where the core can; the promise ``tol``."""
 
-    _core: Core
-    _held: FirstExamples | None
-    _next_id: int
-    _stem: ClassVar[str]
     # The verbs that leave every optimality condition within tol; checked now and then.
     _optimal_after: ClassVar[tuple[Literal["learn", "unlearn"], ...]] = ()
     # What a certificate of unlearning is about; None: there is none.

@@ -26,10 +26,10 @@ from safetensors.numpy import save as serialise
 from onlinesvm.atomic import replacing
 
 from ..params import check_count, check_number
-from .core import Core, Numbering, create, revive
+from .core import Core, create, revive
 from .gamma import ASK_ALL
 from .json_values import from_json, to_json
-from .sklearn_types import BaseEstimator
+from .state import ModelState
 
 FORMAT = 2
 _HEAD = "onlinesvm"  # the one metadata entry
@@ -37,13 +37,8 @@ _FACTS = "facts"  # the JSON array
 _STATE = "state."  # prefix of the core's arrays
 
 
-class Persistent(BaseEstimator):
+class Persistent(ModelState):
     """Saving, pickling and copying of an estimator whose memory is its core and a few facts."""
-
-    _core: Core
-    _register: Numbering
-    _core_name: str
-    _core_settings: dict[str, Any]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to ``path``, whole or not at all; the model is not touched.

@@ -8,16 +8,13 @@ from typing import Any
 import numpy as np
 
 from ..params import check_number
-from .core import Core, revive
-from .sklearn_types import BaseEstimator
+from .core import revive
+from .state import ModelState
 
 
-class Reconfigurable(BaseEstimator):
+class Reconfigurable(ModelState):
     """Keeps the parameters that the model at hand was begun with beside those set now."""
 
-    _core: Core
-    _core_name: str
-    _core_settings: dict[str, Any]
     _begun: Mapping[str, Any] = {}  # the parameters that the model at hand was begun with
     _altered: bool = False  # some were set since
 

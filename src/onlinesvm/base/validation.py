@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import validate_data
 
-from .core import Core
 from .rows import DenseRows, Rows, SparseRows, as_rows, is_plain, sound
-from .sklearn_types import BaseEstimator
+from .state import ModelState
 from .vocabulary import Vocabulary, named_rows
 
 MAX_ID = int(np.iinfo(np.int64).max)
@@ -32,14 +31,8 @@ class Columns:
     newcomers: tuple[Any, ...] | None = None  # of dicts: to be added to the vocabulary
 
 
-class InputValidation(BaseEstimator):
+class InputValidation(ModelState):
     """How an estimator reads ``X``, ``y``, ``sample_weight`` and ``ids``."""
-
-    _core: Core
-    _next_id: int
-    _vocabulary: Vocabulary | None = None
-    _names: Mapping[Any, None] = {}  # of the columns, in order; none where there is a vocabulary
-    _sparsely: bool = False  # how the examples are kept: as the first one came
 
     def _read_rows(self, X: Any, *, fresh: bool, learning: bool = True) -> tuple[Rows, Columns]:
         """X as rows for the core; ``fresh`` means its columns are not known yet."""
