@@ -10,9 +10,8 @@
 #   make mutants     break the solvers on purpose and see a test go red for each: make mutants ARGS="--jobs 2"
 #   make coverage    which lines the tests run: Python, C++; pages under build/coverage; or one of
 #                    coverage-python, coverage-cpp
-#   make lint        style, types, layers, symbols, stubs, clang-tidy; alone: make tidy
+#   make lint        style, types, layers, symbols, clang-tidy; alone: make tidy
 #   make format      put Python and C++ into the house style
-#   make stubs       write src/onlinesvm/_core.pyi from the compiled core
 #   make fuzz        forge saved models by the thousand: make fuzz ARGS="--count 20000 --jobs 2"
 #   make bench       speed against peers, in one process
 #   make reproduce   a paper's tables and figures again: make reproduce ARGS=stream
@@ -41,7 +40,7 @@ cpp     = $(wildcard cpp/*/*.[ch]pp cpp/*/*.inl cpp/include/onlinesvm/*/*.hpp)
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
 .PHONY: build demo test test-python test-cpp coverage coverage-python coverage-cpp inject mutants \
-    lint tidy format stubs fuzz bench reproduce docs clean
+    lint tidy format fuzz bench reproduce docs clean
 
 # --- environment ---------------------------------------------------------------------------------
 
@@ -157,7 +156,6 @@ lint: build
 	$(bin)/mypy
 	$(bin)/lint-imports --no-logo
 	$(python) tools/check_symbols.py build/native
-	$(python) tools/check_stubs.py
 	@$(MAKE) --no-print-directory -j $(JOBS) tidy
 	@echo "make lint: clean"
 
@@ -192,9 +190,6 @@ format: .venv/.installed
 	$(bin)/ruff check --fix .
 	$(bin)/ruff format .
 	$(bin)/clang-format -i $(cpp)
-
-stubs: build
-	$(python) tools/check_stubs.py --write
 
 fuzz: build
 	$(python) tools/fuzz_models.py $(ARGS)

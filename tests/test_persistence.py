@@ -31,7 +31,7 @@ from onlinesvm import (
     RampSVC,
 )
 from onlinesvm.base import persistence
-from onlinesvm.base.plain import from_plain, to_plain
+from onlinesvm.base.json_values import from_json, to_json
 from onlinesvm.checks import fingerprint, name_of
 from onlinesvm.checks.streams import go_on, learned, stream_for
 
@@ -263,7 +263,7 @@ PLAIN = st.recursive(
 
 @given(PLAIN)
 def test_any_plain_value_comes_back(value: Any) -> None:
-    again = from_plain(json.loads(json.dumps(to_plain("value", value), allow_nan=False)))
+    again = from_json(json.loads(json.dumps(to_json("value", value), allow_nan=False)))
     assert again == value
     assert repr(again) == repr(value)  # of the same types, down to the last member
 

@@ -1,4 +1,4 @@
-"""Constructor parameters, checked when learning starts; each complaint names the parameter."""
+"""Checks of single values; each error names the parameter, what it must be, and what it was."""
 
 from __future__ import annotations
 
@@ -8,20 +8,26 @@ import os
 from collections.abc import Collection
 from typing import Any
 
+import numpy as np
 
-def number(
+
+def check_number(
     name: str,
     value: Any,
     *,
     above: float = -math.inf,
     at_least: float = -math.inf,
     below: float = math.inf,
+    also: float | None = None,
 ) -> float:
-    """``value`` as a float inside its range (``at_least <= value``, ``above < value < below``)."""
+    """``value`` as a float inside its range (``at_least <= value``, ``above < value < below``).
+
+    ``also``: one more value that is allowed, such as infinity.
+    """
     if not isinstance(value, numbers.Real) or isinstance(value, bool) or math.isnan(value):
         raise ValueError(f"{name} must be a number, got {value!r}")
     real = float(value)
-    if not (at_least <= real and above < real < below):
+    if real != also and not (at_least <= real and above < real < below):
         bounds = [
             f"{sign} {bound:g}"
             for sign, bound in ((">", above), (">=", at_least), ("<", below))
@@ -35,14 +41,14 @@ def _joined(bounds: list[str]) -> str:
     return f" and {' and '.join(bounds)}" if bounds else ""
 
 
-def count(name: str, value: Any, *, at_least: int = 0) -> int:
+def check_count(name: str, value: Any, *, at_least: int = 0) -> int:
     """``value`` as an int of at least ``at_least``."""
     if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < at_least:
         raise ValueError(f"{name} must be an integer >= {at_least}, got {value!r}")
     return int(value)
 
 
-def word(name: str, value: Any, words: Collection[str]) -> str:
+def check_word(name: str, value: Any, words: Collection[str]) -> str:
     """``value`` if it is one of ``words``."""
     if not isinstance(value, str) or value not in words:
         offered = ", ".join(repr(w) for w in words)
@@ -50,11 +56,11 @@ def word(name: str, value: Any, words: Collection[str]) -> str:
     return value
 
 
-def flag(name: str, value: Any) -> bool:
-    """``value`` if it is True or False."""
-    if not isinstance(value, bool):
+def check_flag(name: str, value: Any) -> bool:
+    """``value`` as a bool if it is True or False."""
+    if not isinstance(value, bool | np.bool_):
         raise ValueError(f"{name} must be True or False, got {value!r}")
-    return value
+    return bool(value)
 
 
 def threads(n_jobs: Any) -> int:

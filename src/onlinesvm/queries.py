@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .params import count
+from .params import check_count
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Greedy:
     word: ClassVar[str] = "greedy"
 
     def core_params(self) -> dict[str, Any]:
-        return {"query": self.word, "h": count("query.h", self.h, at_least=1)}
+        return {"query": self.word, "h": check_count("query.h", self.h, at_least=1)}
 
     def mask(self, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
         nearest = np.abs(scores).min(axis=1)

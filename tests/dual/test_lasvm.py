@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from contract import Contract, inner, weights_are_not_copies
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -28,6 +29,22 @@ from sklearn.svm import SVC
 
 from onlinesvm import LASVC
 from onlinesvm.reference import LASVM, Kernel
+
+# Settings under which a class behaves differently, and checks it is known to fail, with the reason.
+CONTRACT = {
+    "LASVC": Contract(
+        variants=[
+            {"classes": "open", "reprocess": "auto", "dtype": "float64", "seed_per_class": 2},
+            {"kernel": "poly", "degree": 2, "coef0": 1.0, "selection": "autoactive"},
+            {"selection": "active", "pool": 3, "class_weight": {"ash": 2.0}, "dtype": "float64"},
+            {"selection": "gradient", "pool": 3, "kernel": inner},
+            {"kernel": "chi2", "reprocess": 50},
+        ],
+        expected_failures=weights_are_not_copies(
+            "copies end at another point within tol=1e-3; at a tight tol weight 2 is two copies"
+        ),
+    ),
+}
 
 Array = NDArray[np.float64]
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from contract import Contract, bell, weights_are_not_copies
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -26,6 +27,20 @@ from sklearn.svm import SVC
 
 from onlinesvm import IncrementalSVC, RampSVC, SmoSVC, _core
 from onlinesvm.reference import SMO, Kernel
+
+# Settings under which a class behaves differently, and checks it is known to fail, with the reason.
+CONTRACT = {
+    "SmoSVC": Contract(
+        variants=[
+            {"classes": "open", "C": 50.0, "order": "first", "dtype": "float64"},
+            {"kernel": "laplacian", "bias": "none", "class_weight": {"ash": 2.0}},
+            {"kernel": bell},  # rows of length 1e4 under a linear kernel are beyond any SMO
+        ],
+        expected_failures=weights_are_not_copies(
+            "at tol=1e-3 copies end at another point within tol; at a tight tol f is the same"
+        ),
+    ),
+}
 
 Array = NDArray[np.float64]
 

@@ -10,6 +10,7 @@ import numpy as np
 import oracles
 import pytest
 import scipy.sparse as sp
+from contract import Contract, inner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -33,6 +34,17 @@ from sklearn.svm import SVC
 from onlinesvm import IncrementalSVC, load
 from onlinesvm.base.certificate import Evidence
 from onlinesvm.reference import Incremental, Kernel
+
+# Settings under which a class behaves differently, and checks it is known to fail, with the reason.
+CONTRACT = {
+    "IncrementalSVC": Contract(
+        variants=[
+            {"classes": "open", "dtype": "float32", "tol": 1e-3, "C": 50.0},
+            {"kernel": "linear", "class_weight": {"ash": 2.0}},
+            {"kernel": inner},
+        ],
+    ),
+}
 
 Array = NDArray[np.float64]
 

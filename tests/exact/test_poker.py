@@ -9,6 +9,7 @@ import numpy as np
 import oracles
 import pytest
 import scipy.sparse as sp
+from contract import Contract, inner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -29,6 +30,26 @@ from sklearn.svm import SVC, SVR, OneClassSVM
 
 from onlinesvm import IncrementalSVC, PokerOneClassSVM, PokerSVC, PokerSVR, load
 from onlinesvm.reference import Kernel, Poker
+
+# Settings under which a class behaves differently, and checks it is known to fail, with the reason.
+CONTRACT = {
+    "PokerOneClassSVM": Contract(
+        variants=[{"nu": 0.1}],
+    ),
+    "PokerSVC": Contract(
+        variants=[
+            {"classes": "open", "dtype": "float32", "tol": 1e-3, "C": 50.0, "bias": "none"},
+            {"kernel": "linear", "class_weight": {"ash": 2.0}, "select": "maxslk+dobj"},
+            {"kernel": inner},
+        ],
+    ),
+    "PokerSVR": Contract(
+        variants=[
+            {"kernel": "linear", "bias": "none", "C": 50.0, "dtype": "float32", "tol": 1e-3},
+            {"kernel": inner, "epsilon": 0.0},
+        ],
+    ),
+}
 
 Array = NDArray[np.float64]
 

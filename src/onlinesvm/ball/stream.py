@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, Self
 
@@ -10,17 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ..base import OnlineClassifier, PassByPass, WeightsOrExamples
-from ..base.estimator import Batch
-from ..base.turns import turns_of
-from ..kernels import KernelFunction
-from ..params import count, number
+from ..base import KernelBias, LinearOrKernel, OnlineClassifier, PassByPass
+from ..base.batch import Batch
+from ..base.locking import locked
+from ..base.parameters import count, flag, inherit, number
 
 #: Examples that wait for the next exact ball, unless told otherwise.
 _LOOKAHEAD = 50
 
 
-class StreamSVC(PassByPass, WeightsOrExamples, OnlineClassifier):
+class StreamSVC(KernelBias, LinearOrKernel, PassByPass, OnlineClassifier):
     """StreamSVM (Rai, Daume & Venkatasubramanian): one pass, one vector, one guarantee.
 
     For streams that one pass must do, on machines that share no memory: a linear model is one
@@ -38,79 +36,16 @@ class StreamSVC(PassByPass, WeightsOrExamples, OnlineClassifier):
     never more than 3/2 as wide with the default single ball. :meth:`fit` goes on from pass to pass
     until the ball is the smallest, within ``tol``, hence the SVM itself.
 
-    Parameters
-    ----------
-    C : float, default=1.0
-        Weight of an error against a wide margin, > 0. Sample weights multiply it.
-    lookahead : int, default=None
-        L of algorithm 2: so many examples outside the ball are collected before it is replaced by
-        the exact ball around all of them; None is 50, or 1 with several balls. 1 is algorithm 1.
-        Until then the collected examples have no say in predictions; :meth:`flush` lets them in.
-    balls : int, default=1
-        Keep up to so many balls, uniting the closest two when another is needed; the exact ball
-        around them predicts. 3/2 does not hold for more than one; ``radius_bound_`` does. All
-        examples must have one weight then: a ball of many light ones would outdo the heavy.
-        ``lookahead`` or ``balls`` must be 1.
-    normalize : bool, default=True
-        Bring all examples to length one in feature space while learning. Only points of equal
-        length make the ball an SVM. The decision stays linear in ``x`` as it is.
-    kernel : {"linear", "rbf", "poly", "laplacian", "chi2"} or callable, default="linear"
-        A callable ``k(x, X)`` gives the values of one example against the rows of ``X``. Any but
-        ``"linear"`` keeps the examples that widened the ball.
-    gamma : {"scale", "auto"} or float, default="scale"
-        Of rbf, poly, laplacian and chi2; the words are scikit-learn's: ``1 / (n_features X.var())``
-        and ``1 / n_features``. ``fit`` takes them from its rows. A stream settles them on its first
-        256 examples, learned afresh after 1, 2, 4, ..., and keeps the value from then on; it warns
-        once if the rows so far would give one 10 times as large or small. Later scales that are
-        known beforehand are better said by a number.
-    degree : float, default=3
-        Of the polynomial kernel.
-    coef0 : float, default=0.0
-        Constant of the polynomial kernel, >= 0.
-    bias : {"none", "kernel"}, default="kernel"
-        ``"kernel"`` adds 1 to the kernel, a regularised bias; the paper has none.
-    max_iter : int, default=1000
-        Passes of :meth:`fit` over its rows, at most; a ``ConvergenceWarning`` tells when they were
-        not enough. 1 is the paper's one pass, as ``partial_fit`` and ``learn_one`` make it, and
-        with several ``balls`` one is all there are. With a kernel each costs a kernel value for
-        every row and example kept: :class:`CoreVectorSVC` finds the same ball by fewer.
-    tol : float, default=1e-2
-        :meth:`fit` ends with a pass in which no example is farther out than the radius, nor one
-        with a share in the centre farther in, by more than ``tol`` times the squared length of the
-        centre or, where that is smaller, the squared radius.
-    shuffle : bool, default=True
-        Whether each pass of :meth:`fit` takes the rows in a new random order.
-    class_weight : dict or "balanced", default=None
-        Multiplies ``C`` by class. ``"balanced"`` works with ``fit`` only. One pass learns the more
-        slowly the lighter the lightest example is, as it does with a small ``C``: better weigh one
-        class by 10 than the other by 0.1. :meth:`fit` does not mind.
-    classes : "open" or array of labels, default=None
-        ``"open"`` lets classes appear at any time; an array names them beforehand, so that
-        ``partial_fit`` and ``learn_one`` need no more. More than two are learned one against the
-        rest; one that appears late has not seen the examples before it.
-    dtype : {"float32", "float64"}, default="float64"
-        Type of the examples, and of those kept; weights are float64 throughout.
-    n_jobs : int, default=None
-        Threads for predicting; None is one, -1 all processors. The results are the same bits.
-    random_state : int, default=0
-        Seed of the orders of :meth:`fit`; the same seed and rows give the same model.
-    verbose : bool, default=False
-        Show a live bar when learning takes long.
+    One pass learns the more slowly the lighter the lightest example is, as it does with a small
+    ``C``: better weigh one class by 10 than the other by 0.1. :meth:`fit` does not mind. More than
+    two classes are learned one against the rest; one that appears late has not seen the examples
+    before it.
 
     Attributes
     ----------
     radius_ : array, the radius of each output's ball; it never falls
     radius_bound_ : array, the smallest ball around all examples learned is at least ``radius_``
         divided by this
-    classes_ : array of labels, in ascending order
-    n_features_in_, feature_names_in_ : as in scikit-learn
-    coef_ : array of shape (1, n_features) or (n_classes, n_features); linear only
-    intercept_ : array, the bias of each output
-    support_, support_vectors_, dual_coef_, n_support_ : the examples kept; with a kernel only
-    gamma_ : float, the value of ``gamma`` in use, where the kernel has one
-    n_seen_ : int, examples that arrived
-    n_iter_ : int, passes that ``fit`` made
-    nbytes_ : int, memory of the model
 
     References
     ----------
@@ -131,70 +66,64 @@ class StreamSVC(PassByPass, WeightsOrExamples, OnlineClassifier):
 
     _stem = "StreamSVM"
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        lookahead: int | None = None,
-        balls: int = 1,
-        normalize: bool = True,
-        kernel: str | KernelFunction = "linear",
-        gamma: float | Literal["scale", "auto"] = "scale",
-        degree: float = 3,
-        coef0: float = 0.0,
-        bias: Literal["none", "kernel"] = "kernel",
-        max_iter: int = 1000,
-        tol: float = 1e-2,
-        shuffle: bool = True,
-        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
-        classes: Sequence[Any] | Literal["open"] | None = None,
-        dtype: Literal["float32", "float64"] = "float64",
-        n_jobs: int | None = None,
-        random_state: int = 0,
-        verbose: bool = False,
-    ) -> None:
-        self.C = C
-        self.lookahead = lookahead
-        self.balls = balls
-        self.normalize = normalize
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.bias = bias
-        self.max_iter = max_iter
-        self.tol = tol
-        self.shuffle = shuffle
-        self.class_weight = class_weight
-        self.classes = classes
-        self.dtype = dtype
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    C: float = number(
+        default=1.0,
+        above=0,
+        kw_only=False,
+        doc="Weight of an error against a wide margin, > 0. Sample weights multiply it.",
+    )
+    lookahead: int | None = count(
+        default=None,
+        at_least=1,
+        none=None,
+        doc="""L of algorithm 2: so many examples outside the ball are collected before it is
+        replaced by the exact ball around all of them; None is 50, or 1 with several balls. 1 is
+        algorithm 1. Until then the collected examples do not count in predictions; :meth:`flush`
+        lets them in.""",
+    )
+    balls: int = count(
+        default=1,
+        at_least=1,
+        doc="""Keep up to so many balls, uniting the closest two when another is needed; the exact
+        ball around them predicts. 3/2 does not hold for more than one; ``radius_bound_`` does. All
+        examples must have one weight then: a ball of many light ones would outdo the heavy.
+        ``lookahead`` or ``balls`` must be 1.""",
+    )
+    normalize: bool = flag(
+        default=True,
+        doc="""Bring all examples to length one in feature space while learning. Only points of
+        equal length make the ball an SVM. The decision stays linear in ``x`` as it is.""",
+    )
+    bias: Literal["none", "kernel"] = inherit(
+        default="kernel",
+        doc='``"kernel"`` adds 1 to the kernel, a regularised bias; the paper has none.',
+    )
+    max_iter: int = inherit(
+        default=1000,
+        doc="""Passes of :meth:`fit` over its rows, at most; a ``ConvergenceWarning`` tells when
+        they were not enough. 1 is the paper's one pass, as ``partial_fit`` and ``learn_one`` make
+        it, and with several ``balls`` one is all there are. With a kernel each costs a kernel value
+        for every row and example kept: :class:`CoreVectorSVC` finds the same ball by fewer.""",
+    )
+    tol: float = number(
+        default=1e-2,
+        above=0,
+        core=None,
+        doc=""":meth:`fit` ends with a pass in which no example is farther out than the radius, nor
+        one with a share in the centre farther in, by more than ``tol`` times the squared length of
+        the centre or, where that is smaller, the squared radius.""",
+    )
 
     def _core_params(self, n_features: int) -> dict[str, Any]:
-        if not isinstance(self.normalize, bool | np.bool_):
-            raise ValueError(f"normalize must be True or False, got {self.normalize!r}")
-        balls = count("balls", self.balls, at_least=1)
-        far = _LOOKAHEAD if balls == 1 else 1
-        lookahead = (
-            far if self.lookahead is None else count("lookahead", self.lookahead, at_least=1)
-        )
-        if lookahead > 1 and balls > 1:
+        settings = super()._core_params(n_features)
+        balls, lookahead = settings["balls"], settings["lookahead"]
+        if lookahead is None:
+            settings["lookahead"] = _LOOKAHEAD if balls == 1 else 1
+        elif lookahead > 1 and balls > 1:
             raise ValueError(
                 f"lookahead={lookahead} and balls={balls} exclude each other; set one of them to 1"
             )
-        return {
-            "C": number("C", self.C, above=0),
-            "lookahead": lookahead,
-            "balls": balls,
-            "normalize": bool(self.normalize),
-            "kernel": self._kernel_params(self.bias, n_features),
-        }
-
-    def _begin(self, batch: Batch) -> None:
-        number("tol", self.tol, above=0)
-        super()._begin(batch)
+        return settings
 
     def _pass_by_pass(self, batch: Batch) -> bool:
         if self.max_iter == 1 or self.balls > 1:
@@ -202,7 +131,7 @@ class StreamSVC(PassByPass, WeightsOrExamples, OnlineClassifier):
             self._core.flush()
             return True
         n = len(batch.rows)
-        self._meet(batch, n - 1, told=True)  # each example has a share in every output
+        self._admit_labels(batch, n - 1, publish=True)  # each example has a share in every output
         batch = replace(batch, ids=np.arange(n), arrivals=())
         self._core.revisit(n, self.tol)
         try:
@@ -253,7 +182,7 @@ class StreamSVC(PassByPass, WeightsOrExamples, OnlineClassifier):
         if not isinstance(other, StreamSVC) or other is self:
             raise ValueError(f"other must be another StreamSVC, got {other!r}")
         check_is_fitted(other)
-        with turns_of(self, other):
+        with locked(self, other):
             self._ready()
             self._demand_alike(other)
             numbers = [other._labels.codes[name] for name in self._labels.codes]
@@ -261,7 +190,7 @@ class StreamSVC(PassByPass, WeightsOrExamples, OnlineClassifier):
             self._next_id += other._next_id
             self._id_gap += other._id_gap
             self._held = None  # the other's first examples are not here to be learned again
-            self._open_short_way()
+            self._set_fast_path()
         return self
 
     def _demand_alike(self, other: StreamSVC) -> None:

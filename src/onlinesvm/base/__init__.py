@@ -3,7 +3,8 @@
 from .certificate import Certificate, CertificateError, verify
 from .classifier import BatchClassifier, OnlineClassifier
 from .estimator import OnlineEstimator
-from .hypothesis import WeightsOrExamples
+from .kernel_method import FreeBias, KernelBias, KernelMethod, SoftMargin, StoresExamples
+from .linear_or_kernel import LinearOrKernel
 from .outlier import OnlineOutlierDetector
 from .passes import PassByPass, StepByStep
 from .persistence import load
@@ -13,13 +14,18 @@ __all__ = [
     "BatchClassifier",
     "Certificate",
     "CertificateError",
+    "FreeBias",
+    "KernelBias",
+    "KernelMethod",
+    "LinearOrKernel",
     "OnlineClassifier",
     "OnlineEstimator",
     "OnlineOutlierDetector",
     "OnlineRegressor",
     "PassByPass",
+    "SoftMargin",
     "StepByStep",
-    "WeightsOrExamples",
+    "StoresExamples",
     "load",
     "verify",
 ]

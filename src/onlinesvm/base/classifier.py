@@ -3,64 +3,60 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite
 
 from .. import queries
-from ..params import word
-from .estimator import Batch, OnlineEstimator
+from ..params import check_word
+from .batch import Batch
+from .core import Core
+from .estimator import OnlineEstimator
+from .fast_path import OneByOne
+from .gamma import FirstExamples
 from .labels import NO_LABELS, Labels
-from .reading import one_row
+from .parameters import special
 from .rows import Rows
-from .settling import Held
+from .sklearn_types import BaseEstimator, ClassifierMixin
 
 
-class BatchClassifier(ClassifierMixin, OnlineEstimator):
-    """Fits class labels from all rows at once: everything a classifier does but go on learning.
+class _KnownClasses(BaseEstimator):
+    """The state of a classifier besides that of any estimator."""
 
-    Its constructor has the parameters ``class_weight`` and ``classes``.
-    """
-
-    _measure = "accuracy"
     _labels: Labels = NO_LABELS
-    _class_factors: NDArray[np.float64] | None = None
-    # Label -> number, where learn_one may hand a row straight to the core; else empty.
-    _short_codes: dict[Any, int] = {}
+    _class_factors: NDArray[np.float64] | None = None  # the weight of each class; None: all are 1
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Forget everything, then learn the rows of ``X``.
 
-        Parameters
-        ----------
-        X : array, sparse matrix, data frame or list of dicts, n rows
-        y : array of n labels
-        sample_weight : array of n numbers >= 0, optional
-            Multiplies ``C`` per example; 0 skips it.
+class BatchClassifier(ClassifierMixin, OnlineEstimator, _KnownClasses):
+    """Fits class labels from all rows at once: everything a classifier does but go on learning."""
 
-        Returns
-        -------
-        self
-        """
-        rows, columns = self._read_rows(X, fresh=True)
-        y = self._read_labels(y, len(rows))
-        check_classification_targets(y)
-        labels = self._declared_labels()
-        if labels is None:
-            labels = Labels(np.unique(y), is_open=False)
-        codes, labels, arrivals = self._encode(labels, y)
-        weights = self._read_weights(sample_weight, len(rows), some=True)
-        batch = Batch(rows, columns, codes, weights, None, labels, arrivals)
-        with self._all_or_nothing("a new core"):  # the core before is kept until this one is
-            self._fit(batch)
-        return self
+    class_weight: Mapping[Any, float] | Literal["balanced"] | None = special(
+        default=None,
+        type='dict, "balanced" or None',
+        bad=["no such word", 3],
+        doc="""Multiplies the weight of an example by a factor >= 0 for its class. ``"balanced"``
+        makes all classes count alike, and works with ``fit`` only.""",
+    )
+    classes: Sequence[Any] | Literal["open"] | None = special(
+        default=None,
+        type='"open", array of labels or None',
+        bad=["no such word"],
+        doc="""``"open"`` lets classes appear at any time; an array names them beforehand, so that
+        ``partial_fit`` and ``learn_one`` need no more.""",
+    )
+
+    _attributes: ClassVar[Mapping[str, str]] = {
+        "classes_": "array of labels, in ascending order",
+        "n_support_": "number of support vectors of each class (one-vs-rest problem)",
+        "intercept_": "array, the bias of each output",
+    }
+    _measure = "accuracy"
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Scores of the rows of ``X``; learns nothing.
@@ -103,6 +99,26 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator):
 
     # --- labels -------------------------------------------------------------------------------
 
+    def _read_targets(
+        self, y: Any, n: int, classes: Any, *, fresh: bool, whole: bool
+    ) -> tuple[NDArray[Any], Labels, Sequence[int]]:
+        y = self._read_labels(y, n)
+        if whole:
+            check_classification_targets(y)
+            labels = self._declared_labels() or Labels(np.unique(y), is_open=False)
+        else:
+            labels = self._labels_for(classes, fresh=fresh)
+        return self._encode(labels, y)
+
+    def _one_target(self, y: Any) -> NDArray[Any]:
+        if np.ndim(y) != 0:
+            raise ValueError(f"y must be one label, got {y!r}")
+        if isinstance(y, str | int | float | np.generic):
+            return np.asarray([y])
+        label = np.empty(1, dtype=object)
+        label[0] = y
+        return label
+
     def _read_labels(self, y: Any, n: int) -> NDArray[Any]:
         labels = self._read_column(y, n)
         if labels.dtype.kind == "O" and any(label is None for label in labels):
@@ -116,7 +132,7 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator):
         if self.classes is None:
             return None
         if isinstance(self.classes, str):
-            word("classes", self.classes, ("open",))
+            check_word("classes", self.classes, ("open",))
             return Labels([], is_open=True)
         return Labels(_distinct(self.classes), is_open=False)
 
@@ -140,43 +156,41 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator):
         factors = self._factors(batch)
         super()._begin(batch)
         self._class_factors = factors
-        self._know(batch.known)
+        self._set_labels(batch.known)
 
     def _note(self, batch: Batch) -> None:
         super()._note(batch)
         self._class_factors = self._factors(batch)
         if len(batch.labels) - len(batch.arrivals) > len(self._labels):
-            self._know(batch.known)
+            self._set_labels(batch.known)
 
     def _takes_several_verbs(self, batch: Batch) -> bool:
         return len(batch.labels) > len(self._labels) or super()._takes_several_verbs(batch)
 
-    def _know(self, labels: Labels) -> None:
+    def _set_labels(self, labels: Labels) -> None:
         """Make these the classes of the model."""
         self._core.grow(max(2, len(labels)))
         self._labels = labels
         self.classes_ = labels.names
-        self._open_short_way()
+        self._set_fast_path()
 
-    def _meet(self, batch: Batch, row: int, *, told: bool) -> None:
+    def _admit_labels(self, batch: Batch, row: int, *, publish: bool) -> None:
         if not batch.arrivals:
             return
         known = self._classes_at(batch, row)
-        if told and known > len(self._labels):  # a copy of all labels: not for each newcomer
-            self._know(batch.labels.first(known))
+        if publish and known > len(self._labels):  # a copy of all labels: not for each newcomer
+            self._set_labels(batch.labels.first(known))
         elif known > 2:
             self._core.grow(known)
 
     def _classes_at(self, batch: Batch, row: int) -> int:
         return len(batch.labels) - len(batch.arrivals) + bisect_right(batch.arrivals, row)
 
-    def _grow(self, core: Any, classes: int) -> None:
+    def _grow(self, core: Core, classes: int) -> None:
         core.grow(max(2, classes))
 
-    def _open_short_way(self) -> None:
-        super()._open_short_way()
-        short = self._short and self._class_factors is None
-        self._short_codes = self._labels.codes if short else {}
+    def _core_target(self) -> Callable[[Any], float | None] | None:
+        return None if self._class_factors is not None else self._labels.codes.get
 
     def _factors(self, batch: Batch) -> NDArray[np.float64] | None:
         """The weight of each class, those that arrive in this batch included; None: all are 1."""
@@ -240,9 +254,9 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator):
             if not (np.isfinite(factors).all() and (factors >= 0).all()):
                 raise ValueError("its class weights are not finite numbers >= 0")
             self._class_factors = factors
-        self._open_short_way()
+        self._set_fast_path()
 
-    def _demand_known(self, held: Held) -> None:
+    def _demand_known(self, held: FirstExamples) -> None:
         codes, known = held.targets, held.classes
         fits = (codes >= 0) & (codes < known) & (codes == np.floor(codes))
         if not fits.all() or known.max(initial=0) > len(self._labels):
@@ -278,7 +292,7 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator):
         return tags
 
 
-class OnlineClassifier(BatchClassifier):
+class OnlineClassifier(BatchClassifier, OneByOne):
     """A classifier that goes on learning: ``partial_fit`` and ``learn_one``."""
 
     def partial_fit(
@@ -317,41 +331,7 @@ class OnlineClassifier(BatchClassifier):
                 f"class_weight={self.class_weight!r} is not supported for partial_fit, since it "
                 "needs all labels at once; use fit, or a dict of weights"
             )
-        fresh = not self.__sklearn_is_fitted__()
-        self._ready()
-        rows, columns = self._read_rows(X, fresh=fresh)
-        y = self._read_labels(y, len(rows))
-        labels = self._labels_for(classes, fresh=fresh)
-        codes, labels, arrivals = self._encode(labels, y)
-        weights = self._read_weights(sample_weight, len(rows))
-        given = self._read_ids(ids, len(rows), fresh=fresh)
-        batch = Batch(rows, columns, codes, weights, given, labels, arrivals)
-        self._go_on(batch, fresh=fresh)
-        return self
-
-    def learn_one(self, x: Any, y: Any, w: float = 1.0) -> Self:
-        """Learn one example: ``partial_fit`` of one row without its validation cost.
-
-        Parameters
-        ----------
-        x : 1-D array or dict
-            A dict maps feature names to numbers; absent names are 0. A model started with dicts
-            takes new names at any time.
-        y : label
-        w : float, default=1.0
-            Sample weight.
-
-        Returns
-        -------
-        self
-        """
-        try:
-            code = self._short_codes.get(y)
-        except TypeError:  # no label at all: the long way says so
-            code = None
-        if code is not None and w == 1.0 and self._learn_at_once(x, code):
-            return self
-        return self.partial_fit(one_row(x), _one_label(y), sample_weight=w)
+        return self._go_on(X, y, sample_weight, ids, classes)
 
     def _labels_for(self, classes: Any, *, fresh: bool) -> Labels:
         """The classes in force for this call."""
@@ -375,18 +355,6 @@ class OnlineClassifier(BatchClassifier):
                 f"{known.names.tolist()!r}; leave it out, or use classes='open'"
             )
         return known
-
-
-def _one_label(y: Any) -> NDArray[Any]:
-    if np.ndim(y) != 0:
-        raise ValueError(f"y must be one label, got {y!r}")
-    return np.asarray([y]) if isinstance(y, str | int | float | np.generic) else _boxed(y)
-
-
-def _boxed(y: Any) -> NDArray[Any]:
-    box = np.empty(1, dtype=object)
-    box[0] = y
-    return box
 
 
 def _distinct(classes: Any) -> NDArray[Any]:

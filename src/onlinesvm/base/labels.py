@@ -1,4 +1,4 @@
-"""Class labels: ascending for the world, numbered in order of arrival for the core."""
+"""Class labels: ascending for the user, numbered in order of arrival for the core."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FEW = 16
 class Labels:
     """An immutable set of classes, given in order of arrival.
 
-    The core knows a class by the number it got when it came, which never changes. The world sees
+    The core knows a class by the number it got when it came, which never changes. The user sees
     them ascending, in ``names``; ``columns`` and ``signed`` bring what the core gives by output
     into that order. Labels of kinds that cannot be compared are ordered by the name of their type
     first; those that cannot be compared at all stay in order of arrival.

@@ -3,25 +3,46 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from ..params import count, flag, number
-from .estimator import Batch, OnlineEstimator
+from ..params import check_count
+from .batch import Batch
+from .estimator import OnlineEstimator
+from .parameters import count, flag, number
 
 
 class PassByPass(OnlineEstimator):
     """``fit`` makes passes until they no longer pay; ``partial_fit`` makes one, in order.
 
     One pass depends on the order of its rows, so those of ``fit`` take them in random ones. The
-    constructor has the parameters ``max_iter``, ``tol``, ``shuffle`` and ``random_state``, and the
-    core tells what the examples cost when they came, before each was learned (``suffered``).
+    core sums up what the examples cost when they came, before each was learned (``suffered``).
     """
 
+    _attributes: ClassVar[Mapping[str, str]] = {"n_iter_": "int, passes that ``fit`` made"}
+
+    max_iter: int = count(
+        default=1000,
+        at_least=1,
+        core=None,
+        doc="""Passes of :meth:`fit` over its rows, at most; a ``ConvergenceWarning`` tells when
+        they were not enough. ``partial_fit`` and ``learn_one`` make one, in order.""",
+    )
+    shuffle: bool = flag(
+        default=True,
+        core=None,
+        doc="""Whether each pass of :meth:`fit` takes the rows in a new random order.
+        ``partial_fit`` never does.""",
+    )
+    random_state: int = count(
+        default=0,
+        core=None,
+        doc="Seed of the orders of :meth:`fit`; the same seed and rows give the same model.",
+    )
     _n_iter = 1
 
     @property
@@ -31,9 +52,6 @@ class PassByPass(OnlineEstimator):
         return self._n_iter
 
     def _begin(self, batch: Batch) -> None:
-        count("max_iter", self.max_iter, at_least=1)
-        flag("shuffle", self.shuffle)
-        count("random_state", self.random_state)
         super()._begin(batch)
         self._n_iter = 1
 
@@ -56,7 +74,7 @@ class PassByPass(OnlineEstimator):
             self._n_iter = number_of_pass
             self._pass(batch, number_of_pass)
             batch = replace(batch, ids=np.arange(len(batch.rows)), arrivals=())
-            self._after_pass()
+            self._end_pass()
             suffered, before = self._core.suffered - before, self._core.suffered
             if stop(suffered):
                 return True
@@ -66,17 +84,17 @@ class PassByPass(OnlineEstimator):
         """Learn the rows in the order of this pass; they stay the examples 0 to n - 1."""
         n = len(batch.rows)
         if self.shuffle:
-            self._meet(batch, n - 1, told=True)  # fit knows all labels beforehand
+            self._admit_labels(batch, n - 1, publish=True)  # fit knows all labels beforehand
             order = np.random.default_rng([self.random_state, number]).permutation(n)
-            batch = _reordered(batch, order)
+            batch = batch.reordered(order)
         self._next_id = self._id_gap = 0  # every pass counts them again
         self._learn(batch)
 
     def _criterion(self, n: int) -> Any:
-        """Says after each pass, from what its examples cost, whether it was the last."""
+        """Tells after each pass, from what its examples cost, whether it was the last."""
         raise NotImplementedError
 
-    def _after_pass(self) -> None:
+    def _end_pass(self) -> None:
         """What a method does at the end of a pass of ``fit``."""
 
     def _facts(self) -> dict[str, Any]:
@@ -84,7 +102,7 @@ class PassByPass(OnlineEstimator):
 
     def _recall(self, facts: dict[str, Any]) -> None:
         super()._recall(facts)
-        self._n_iter = count("n_iter", facts["n_iter"], at_least=1)
+        self._n_iter = check_count("n_iter", facts["n_iter"], at_least=1)
 
 
 class StepByStep(PassByPass):
@@ -93,14 +111,21 @@ class StepByStep(PassByPass):
     What a pass costs is gathered while it learns: the loss of every example before its own step.
     That is a test on fresh examples in the first pass and costs nothing in any; the objective would
     take a pass of its own. ``fit`` ends when for ``n_iter_no_change`` passes in a row the mean
-    loss has not fallen ``tol`` below the best. The constructor has that parameter, too.
+    loss has not fallen ``tol`` below the best.
     """
 
-    def _begin(self, batch: Batch) -> None:
-        count("n_iter_no_change", self.n_iter_no_change, at_least=1)
-        if self.tol is not None:
-            number("tol", self.tol, above=0)
-        super()._begin(batch)
+    tol: float | None = number(
+        default=1e-3,
+        above=0,
+        none=None,
+        core=None,
+        doc=""":meth:`fit` ends when for ``n_iter_no_change`` passes in a row the mean loss of the
+        examples, each taken before its own step, has not fallen ``tol`` below the best. None makes
+        all ``max_iter`` passes.""",
+    )
+    n_iter_no_change: int = count(
+        default=5, at_least=1, core=None, doc="Passes without progress before :meth:`fit` ends."
+    )
 
     def _criterion(self, n: int) -> Any:
         return _Patience(self.tol, n, self.n_iter_no_change)
@@ -118,15 +143,3 @@ class _Patience:
         self._left = self._left - 1 if cost > self._best - self._least else self._passes
         self._best = min(self._best, cost)
         return self._left == 0
-
-
-def _reordered(batch: Batch, order: NDArray[np.intp]) -> Batch:
-    """The same rows under the same ids, in another order, no label of theirs unknown."""
-    return replace(
-        batch,
-        rows=batch.rows.picked(order),
-        targets=batch.targets[order],
-        weights=None if batch.weights is None else batch.weights[order],
-        ids=order.astype(np.int64),
-        arrivals=(),
-    )

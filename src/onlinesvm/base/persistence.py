@@ -23,27 +23,22 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import save as serialise
 
-from onlinesvm import _core
 from onlinesvm.atomic import replacing
 
-from ..params import count, number, word
-from .plain import from_plain, to_plain
+from ..params import check_count, check_number
+from .core import Core, create, revive
+from .gamma import ASK_ALL
+from .json_values import from_json, to_json
+from .state import ModelState
 
 FORMAT = 2
 _HEAD = "onlinesvm"  # the one metadata entry
 _FACTS = "facts"  # the JSON array
 _STATE = "state."  # prefix of the core's arrays
-_BITS = {"float32": "32", "float64": "64"}
-ASK_ALL = {"query": "all", "selection": "random"}  # how a core is told to use every label
 
 
-class Persistent:
+class Persistent(ModelState):
     """Saving, pickling and copying of an estimator whose memory is its core and a few facts."""
-
-    _core: Any
-    _register: Any
-    _core_name: str
-    _core_settings: dict[str, Any]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to ``path``, whole or not at all; the model is not touched.
@@ -70,12 +65,12 @@ class Persistent:
                 "pickle the model instead"
             )
         with self._register:
-            facts = {"params": self.get_params(deep=False)}  # type: ignore[attr-defined]
+            facts = {"params": self.get_params(deep=False)}
             arrays: dict[str, NDArray[Any]] = {}
             if "_core" in self.__dict__:
                 facts |= {"core": self._core_name, "settings": self._core_settings} | self._facts()
                 arrays = {_STATE + name: array for name, array in self._core.state().items()}
-        text = json.dumps({k: _plain_fact(k, v) for k, v in facts.items()}, allow_nan=False)
+        text = json.dumps({k: _json_fact(k, v) for k, v in facts.items()}, allow_nan=False)
         arrays[_FACTS] = np.frombuffer(text.encode(), dtype=np.uint8)
         with replacing(path) as file:
             file.write(_pack(kind.__name__, arrays))
@@ -92,14 +87,14 @@ class Persistent:
         """A ValueError if the core's arrays speak of another model than the facts recalled."""
         raise NotImplementedError
 
-    def _install(self, core: Any) -> None:
+    def _install(self, core: Core) -> None:
         raise NotImplementedError
 
     def __getstate__(self) -> dict[str, Any]:
         with self._register:
             state: dict[str, Any] = dict(super().__getstate__())  # type: ignore[call-overload]
             state["_numbers"] = self._register.next, self._register.gap
-            for name in ("_register", "_core"):
+            for name in ("_register", "_core", "_direct_target"):
                 state.pop(name, None)
             if "_core" in self.__dict__:
                 state["_core_state"] = self._core.state()
@@ -111,7 +106,7 @@ class Persistent:
         state = dict(state)
         core_state = state.pop("_core_state", None)
         self._register.next, self._register.gap = state.pop("_numbers", (0, 0))
-        super().__setstate__(state)  # type: ignore[misc]
+        super().__setstate__(state)
         if core_state is not None:
             self._install(revive(self._core_name, self._core_settings, core_state))
 
@@ -165,13 +160,6 @@ def _read(path: str | os.PathLike[str]) -> bytes:
     return Path(path).read_bytes()
 
 
-def revive(name: str, settings: dict[str, Any], state: Mapping[str, NDArray[Any]]) -> Any:
-    """A core of the given name, settings and state; state that does not fit is a ValueError."""
-    core = getattr(_core, name)(settings)
-    core.load(dict(state))
-    return core
-
-
 def _classes() -> dict[str, type[Any]]:
     import onlinesvm  # the public names exist only once the package is complete
 
@@ -183,7 +171,7 @@ def _rebuild(kind: str, arrays: dict[str, NDArray[Any]]) -> Any:
     if cls is None:
         raise ValueError(f"it holds a {kind[:80]!r}, which is no class of this library")
     text = arrays.pop(_FACTS).tobytes()
-    facts = {name: from_plain(value) for name, value in dict(json.loads(text)).items()}
+    facts = {name: from_json(value) for name, value in dict(json.loads(text)).items()}
     params = facts.pop("params")
     model = cls(**params)
     if not facts:
@@ -193,7 +181,7 @@ def _rebuild(kind: str, arrays: dict[str, NDArray[Any]]) -> Any:
     state = {name.removeprefix(_STATE): array for name, array in arrays.items()}
     beginner = model if facts["begun"] is None else cls(**facts["begun"])
     _settle(model, beginner, facts)
-    core = getattr(_core, model._core_name)(model._core_settings)
+    core = create(model._core_name, model._core_settings)
     model._install(core)
     model._recall(facts)
     model._demand_fits(state)
@@ -206,24 +194,24 @@ def _rebuild(kind: str, arrays: dict[str, NDArray[Any]]) -> Any:
 def _settle(model: Any, beginner: Any, facts: dict[str, Any]) -> None:
     """Take the settings that the constructor's own checks give, which the file must agree with."""
     settings, name = facts.pop("settings"), facts.pop("core")
-    known = beginner._core_params(count("n_features_in", facts["n_features_in"]))
+    known = beginner._core_params(check_count("n_features_in", facts["n_features_in"]))
     if isinstance(getattr(beginner, "gamma", None), str):  # a word: the rows have settled it
-        known["kernel"]["gamma"] = number("gamma", settings["kernel"]["gamma"], above=0)
+        known["kernel"]["gamma"] = check_number("gamma", settings["kernel"]["gamma"], above=0)
     if facts["held"] is not None:  # until then every label is used
         known |= {name: every for name, every in ASK_ALL.items() if name in known}
     model._core_settings = known
-    model._core_name = beginner._stem + _BITS[word("dtype", beginner.dtype, _BITS)]
+    model._core_name = beginner._stem + beginner.dtype.removeprefix("float")
     if name != model._core_name:
         raise ValueError(f"its core {str(name)[:80]!r} does not belong to {type(model).__name__}")
     if settings != known:
         raise ValueError("its settings are not those of its parameters")
 
 
-def _plain_fact(name: str, value: Any) -> Any:
+def _json_fact(name: str, value: Any) -> Any:
     if isinstance(value, Mapping):  # name the member that cannot be saved, not the mapping
-        pairs = [[to_plain(name, k), to_plain(str(k), v)] for k, v in value.items()]
+        pairs = [[to_json(name, k), to_json(str(k), v)] for k, v in value.items()]
         return {"dict": pairs}
-    return to_plain(name, value)
+    return to_json(name, value)
 
 
 # --- the container ----------------------------------------------------------------------------

@@ -14,7 +14,7 @@ _PATIENCE = 0.5
 
 
 class Progress(Protocol):
-    """What the learn loop tells its listener."""
+    """What the learn loop reports to."""
 
     watching: bool
 
@@ -27,7 +27,7 @@ class Progress(Protocol):
 
 
 class Silence:
-    """Nobody is listening."""
+    """No progress is shown."""
 
     watching = False
 

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from onlinesvm import _core
+from .core import Core, all_finite
 
 
 class Rows(Protocol):
@@ -27,10 +27,10 @@ class Rows(Protocol):
     def picked(self, numbers: NDArray[np.intp]) -> Rows:
         """The rows of these numbers, in this order."""
 
-    def learn(self, core: Any, y: Any, w: Any, ids: Any) -> None:
+    def learn(self, core: Core, y: Any, w: Any, ids: Any) -> None:
         """Let the core learn these rows in order."""
 
-    def score(self, core: Any) -> NDArray[np.float64]:
+    def score(self, core: Core) -> NDArray[np.float64]:
         """The core's scores of these rows."""
 
     def within(self, limit: float) -> bool:
@@ -79,12 +79,11 @@ class DenseRows:
     def picked(self, numbers: NDArray[np.intp]) -> DenseRows:
         return DenseRows(self.values[numbers])
 
-    def learn(self, core: Any, y: Any, w: Any, ids: Any) -> None:
+    def learn(self, core: Core, y: Any, w: Any, ids: Any) -> None:
         core.learn_dense(self.values, y, w, ids)
 
-    def score(self, core: Any) -> NDArray[np.float64]:
-        scores: NDArray[np.float64] = core.score_dense(self.values)
-        return scores
+    def score(self, core: Core) -> NDArray[np.float64]:
+        return core.score_dense(self.values)
 
     def within(self, limit: float) -> bool:
         return _within(self.values, limit)
@@ -149,12 +148,11 @@ class SparseRows:
     def picked(self, numbers: NDArray[np.intp]) -> SparseRows:
         return SparseRows(self.matrix[numbers], self.width)
 
-    def learn(self, core: Any, y: Any, w: Any, ids: Any) -> None:
+    def learn(self, core: Core, y: Any, w: Any, ids: Any) -> None:
         core.learn_sparse(*self._parts(), self.width, y, w, ids)
 
-    def score(self, core: Any) -> NDArray[np.float64]:
-        scores: NDArray[np.float64] = core.score_sparse(*self._parts(), self.width)
-        return scores
+    def score(self, core: Core) -> NDArray[np.float64]:
+        return core.score_sparse(*self._parts(), self.width)
 
     def within(self, limit: float) -> bool:
         return _within(self.matrix.data, limit)
@@ -214,7 +212,7 @@ def _within(values: NDArray[Any], limit: float) -> bool:
     if not values.size:
         return True
     if values.dtype == np.float32 or limit == np.inf:
-        return bool(_core.all_finite(values))
+        return all_finite(values)
     return bool(-limit <= values.min() and values.max() <= limit)  # false for NaN
 
 

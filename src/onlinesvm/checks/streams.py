@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier, is_regressor
 
-from ..base.plain import to_plain
+from ..base.json_values import to_json
 
 TREES = ["ash", "birch", "cedar", "dogwood"]
 
@@ -116,7 +116,7 @@ def fingerprint(model: Any) -> dict[str, bytes]:
     if not model.__sklearn_is_fitted__():
         return {}
     state = {f"state.{name}": _bits(array) for name, array in model._core.state().items()}
-    facts = {name: to_plain(name, fact) for name, fact in model._facts().items()}
+    facts = {name: to_json(name, fact) for name, fact in model._facts().items()}
     return state | {name: json.dumps(fact).encode() for name, fact in facts.items()}
 
 

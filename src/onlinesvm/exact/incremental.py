@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import kernels
-from ..base import OnlineClassifier
-from ..base.estimator import EXACT
-from ..base.persistence import revive
-from ..kernels import KernelFunction
-from ..params import count, number
+from ..base import OnlineClassifier, SoftMargin
+from ..base.core import revive
+from ..base.optimality import EXACT
+from ..base.parameters import count, inherit
 
 
 @dataclass(frozen=True)
@@ -44,7 +41,7 @@ class LeaveOneOut:
         return float(np.mean(~self.correct)) if len(self.ids) else 0.0
 
 
-class IncrementalSVC(OnlineClassifier):
+class IncrementalSVC(SoftMargin, OnlineClassifier):
     """Incremental SVM (Cauwenberghs & Poggio): always the solution ``SVC`` would find, and exact
     unlearning.
 
@@ -62,57 +59,10 @@ class IncrementalSVC(OnlineClassifier):
     The price: all examples are kept, and an update costs time in proportion to the examples times
     the support vectors on the margin; memory grows with the square of the latter.
 
-    Parameters
-    ----------
-    C : float, default=1.0
-        Weight of an error against a wide margin, > 0.
-    kernel : {"rbf", "linear", "poly", "laplacian", "chi2"} or callable, default="rbf"
-        A callable ``k(x, X)`` gives the values of one example against the rows of ``X``.
-    gamma : {"scale", "auto"} or float, default="scale"
-        Of rbf, poly, laplacian and chi2; the words are scikit-learn's: ``1 / (n_features X.var())``
-        and ``1 / n_features``. ``fit`` takes them from its rows. A stream settles them on its first
-        256 examples, learned afresh after 1, 2, 4, ..., and keeps the value from then on; it warns
-        once if the rows so far would give one 10 times as large or small. Later scales that are
-        known beforehand are better said by a number.
-    degree : int, default=3
-        Of the polynomial kernel.
-    coef0 : float, default=0.0
-        Constant of the polynomial kernel, >= 0.
-    tol : float, default=1e-8
-        An example may violate the optimality conditions by so much, or by what rounding leaves.
-        Checked in double, on 64 of the examples held, after ``fit`` and each time the stream has
-        grown by a quarter: where it is not kept, a ``ConvergenceWarning``. :meth:`kkt_residual`
-        tells the truth over all of them.
-    max_rounds : int, default=1000
-        Rounds of corrections after one change. Where they do not suffice, a
-        ``ConvergenceWarning`` says so, and the model is valid but less exact.
-    class_weight : dict or "balanced", default=None
-        Multiplies ``C`` by class. ``"balanced"`` works with ``fit`` only.
-    classes : "open" or array of labels, default=None
-        ``"open"`` lets classes appear at any time; an array names them beforehand, so that
-        ``partial_fit`` and ``learn_one`` need no more.
-    dtype : {"float64", "float32"}, default="float64"
-        Type of the stored examples and kernel values; the solution is float64 throughout.
-    cache_bytes : int, default=256 MiB
-        Memory for kernel rows, on top of the examples. It affects speed only.
-    n_jobs : int, default=None
-        Threads for predicting and for kernel rows of examples to come; None is one, -1 all
-        processors. The results are the same bits.
-    verbose : bool, default=False
-        Show a live bar when learning takes long.
-
     Attributes
     ----------
-    classes_ : array of labels, in ascending order
-    n_features_in_, feature_names_in_ : as in scikit-learn
-    support_ : ids of the support vectors
-    support_vectors_, dual_coef_ : the vectors and their signed coefficients
-    n_support_ : number of support vectors of each class (one-vs-rest problem)
     intercept_ : array, the bias of each output; the middle of its interval where no support
         vector lies on the margin
-    gamma_ : float, the value of ``gamma`` in use, where the kernel has one
-    n_seen_ : int, examples that arrived
-    nbytes_ : int, memory of the model
 
     References
     ----------
@@ -139,56 +89,19 @@ class IncrementalSVC(OnlineClassifier):
     _statement = EXACT
     _optimal_after = ("learn", "unlearn")
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        kernel: str | KernelFunction = "rbf",
-        gamma: float | Literal["scale", "auto"] = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        tol: float = 1e-8,
-        max_rounds: int = 1000,
-        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
-        classes: Sequence[Any] | Literal["open"] | None = None,
-        dtype: Literal["float32", "float64"] = "float64",
-        cache_bytes: int = 256 << 20,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.C = C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.tol = tol
-        self.max_rounds = max_rounds
-        self.class_weight = class_weight
-        self.classes = classes
-        self.dtype = dtype
-        self.cache_bytes = cache_bytes
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
-    def _core_params(self, n_features: int) -> dict[str, Any]:
-        return {
-            "C": number("C", self.C, above=0),
-            "tol": number("tol", self.tol, above=0),
-            "max_iter": count("max_rounds", self.max_rounds, at_least=1),
-            "cache_bytes": count("cache_bytes", self.cache_bytes),
-            "kernel": kernels.resolve(
-                self.kernel,
-                gamma=self.gamma,
-                degree=self.degree,
-                coef0=self.coef0,
-                bias="none",
-                n_features=n_features,
-            ),
-        }
+    tol: float = inherit(default=1e-8)
+    max_rounds: int = count(
+        default=1000,
+        at_least=1,
+        core="max_iter",
+        doc="""Rounds of corrections after one change. Where they do not suffice, a
+        ``ConvergenceWarning`` says so, and the model is valid but less exact.""",
+    )
+    dtype: Literal["float32", "float64"] = inherit(default="float64")
 
     @property
     def intercept_(self) -> NDArray[np.float64]:
-        """The bias of each output; the middle of its interval where nobody is on the margin."""
+        """The bias of each output; the middle of its interval where no example is on the margin."""
         return self._by_output(np.asarray(self._fitted_core("intercept_").free_bias()))
 
     # --- the way back -------------------------------------------------------------------------

@@ -2,51 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import kernels
-from ..base import OnlineClassifier, OnlineEstimator, OnlineOutlierDetector, OnlineRegressor
-from ..base.estimator import EXACT
+from ..base import (
+    FreeBias,
+    OnlineClassifier,
+    OnlineOutlierDetector,
+    OnlineRegressor,
+    SoftMargin,
+    StoresExamples,
+)
+from ..base.optimality import EXACT
+from ..base.parameters import inherit, number, word
 from ..base.progress import Progress
-from ..kernels import KernelFunction
-from ..params import count, number, word
 
 #: What happens at a breakpoint, as the core numbers it.
 EVENTS = np.array(["O->S", "E->S", "S->O", "S->E", "O->E", "E->O", "end"])
-SELECTIONS = ("cls2w", "maxslk", "cls2w+dobj", "maxslk+dobj")
 
 
-class PokerModel(OnlineEstimator):
+class PokerModel(StoresExamples):
     """What the three tasks share: the engine, its path, the bias."""
 
     _any_cut_gives = "solution"
     _optimal_after = ("learn", "unlearn")
     _statement = EXACT
+    _attributes: ClassVar[Mapping[str, str]] = {
+        "intercept_": "array, the bias of each output; the middle of its interval where it has one",
+        "n_iter_": "int, breakpoints of the last call",
+        "path_": "structured array, the breakpoints of the last call",
+    }
+
+    tol: float = inherit(default=1e-8)
+    dtype: Literal["float32", "float64"] = inherit(default="float64")
 
     def _first_slab(self, n: int, progress: Progress) -> int:
         return n  # the rows of a call are the chunk
 
-    def _core_params(self, n_features: int) -> dict[str, Any]:
-        return {
-            "tol": number("tol", self.tol, above=0),
-            "cache_bytes": count("cache_bytes", self.cache_bytes),
-            "kernel": kernels.resolve(
-                self.kernel,
-                gamma=self.gamma,
-                degree=self.degree,
-                coef0=self.coef0,
-                bias="none",  # of the kernel: the engine has a bias of its own
-                n_features=n_features,
-            ),
-        }
-
     @property
     def intercept_(self) -> NDArray[np.float64]:
-        """The bias of each output; the middle of its interval where nobody is on the margin."""
+        """The bias of each output; the middle of its interval where no example is on the margin."""
         return self._by_output(np.asarray(self._fitted_core("intercept_").free_bias()))
 
     @property
@@ -56,7 +54,13 @@ class PokerModel(OnlineEstimator):
 
     @property
     def path_(self) -> NDArray[Any]:
-        """The breakpoints of the last call, in order; empty after loading."""
+        """The breakpoints of the last call, in order; empty after loading.
+
+        Columns: ``output``; ``u``, the parameter of the fixed-bias run, or minus the bias while the
+        bias moves; ``event``, ``"O->S"`` for an example that comes to the margin, and so on,
+        ``"end"`` of a run; ``id`` of the example; sizes of ``S`` (on the margin), ``E`` (at the
+        bound) and ``O`` (at 0) afterwards; and the ``dual`` value.
+        """
         path = self._fitted_core("path_").path()
         columns = {name: np.asarray(values) for name, values in path.items()}
         columns["event"] = EVENTS[columns["event"]]
@@ -68,7 +72,7 @@ class PokerModel(OnlineEstimator):
         return table
 
 
-class PokerSVC(PokerModel, OnlineClassifier):
+class PokerSVC(PokerModel, SoftMargin, FreeBias, OnlineClassifier):
     """POKER (Fine & Scheinberg): the exact SVM in chunks of any size, unlearning included.
 
     After every call the model is the optimum of the soft-margin SVM over all examples held, with
@@ -82,69 +86,6 @@ class PokerSVC(PokerModel, OnlineClassifier):
     The price: all examples are kept, and a breakpoint costs time in proportion to the examples
     times the support vectors on the margin; there are two or three breakpoints per example in
     large chunks, and up to six one by one. Memory grows with the square of the margin.
-
-    Parameters
-    ----------
-    C : float, default=1.0
-        Weight of an error against a wide margin, > 0.
-    kernel : {"rbf", "linear", "poly", "laplacian", "chi2"} or callable, default="rbf"
-        A callable ``k(x, X)`` gives the values of one example against the rows of ``X``.
-    gamma : {"scale", "auto"} or float, default="scale"
-        Of rbf, poly, laplacian and chi2; the words are scikit-learn's: ``1 / (n_features X.var())``
-        and ``1 / n_features``. ``fit`` takes them from its rows. A stream settles them on its first
-        256 examples, learned afresh after 1, 2, 4, ..., and keeps the value from then on; it warns
-        once if the rows so far would give one 10 times as large or small. Later scales that are
-        known beforehand are better said by a number.
-    degree : int, default=3
-        Of the polynomial kernel.
-    coef0 : float, default=0.0
-        Constant of the polynomial kernel, >= 0.
-    bias : {"free", "none"}, default="free"
-        ``"none"`` solves the problem with the bias fixed at 0.
-    select : {"cls2w", "maxslk", "cls2w+dobj", "maxslk+dobj"}, default=None
-        Take the rows of a call as a pool of labelled examples and let in one at a time: the one
-        nearest to the decision boundary or the one with the largest slack; with ``+dobj`` the one
-        of the ten best whose first three breakpoints raise the dual most. Only examples that
-        violate their condition are let in, until none does: the solution is then optimal for all
-        rows. Those never let in are stored as well, with coefficient 0.
-    tol : float, default=1e-8
-        An example may violate the optimality conditions by so much, or by what rounding leaves.
-        Checked in double, on 64 of the examples held, after ``fit`` and each time the stream has
-        grown by a quarter: where it is not kept, a ``ConvergenceWarning``. :meth:`kkt_residual`
-        tells the truth over all of them.
-    class_weight : dict or "balanced", default=None
-        Multiplies ``C`` by class. ``"balanced"`` works with ``fit`` only.
-    classes : "open" or array of labels, default=None
-        ``"open"`` lets classes appear at any time; an array names them beforehand, so that
-        ``partial_fit`` and ``learn_one`` need no more.
-    dtype : {"float64", "float32"}, default="float64"
-        Type of the stored examples and kernel values; the solution is float64 throughout.
-    cache_bytes : int, default=256 MiB
-        Memory for kernel rows, on top of the examples. It affects speed only.
-    n_jobs : int, default=None
-        Threads for predicting and for kernel rows of examples to come; None is one, -1 all
-        processors. The results are the same bits.
-    verbose : bool, default=False
-        Show a live bar when learning takes long.
-
-    Attributes
-    ----------
-    classes_ : array of labels, in ascending order
-    n_features_in_, feature_names_in_ : as in scikit-learn
-    support_ : ids of the support vectors
-    support_vectors_, dual_coef_ : the vectors and their signed coefficients
-    n_support_ : number of support vectors of each class (one-vs-rest problem)
-    intercept_ : array, the bias of each output; the middle of its interval where no support
-        vector lies on the margin
-    n_iter_ : int, breakpoints of the last call
-    path_ : structured array, the breakpoints of the last call: ``output``, ``u`` (the parameter
-        of the fixed-bias run, or minus the bias while the bias moves), ``event`` (``"O->S"`` for
-        an example that comes to the margin, and so on; ``"end"`` of a run), ``id`` of the
-        example, sizes of ``S`` (on the margin), ``E`` (at the bound) and ``O`` (at 0)
-        afterwards, and the ``dual`` value
-    gamma_ : float, the value of ``gamma`` in use, where the kernel has one
-    n_seen_ : int, examples that arrived
-    nbytes_ : int, memory of the model
 
     References
     ----------
@@ -170,48 +111,19 @@ class PokerSVC(PokerModel, OnlineClassifier):
 
     _stem = "PokerClassifier"
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        kernel: str | KernelFunction = "rbf",
-        gamma: float | Literal["scale", "auto"] = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        bias: Literal["free", "none"] = "free",
-        select: Literal["cls2w", "maxslk", "cls2w+dobj", "maxslk+dobj"] | None = None,
-        tol: float = 1e-8,
-        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
-        classes: Sequence[Any] | Literal["open"] | None = None,
-        dtype: Literal["float32", "float64"] = "float64",
-        cache_bytes: int = 256 << 20,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.C = C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.bias = bias
-        self.select = select
-        self.tol = tol
-        self.class_weight = class_weight
-        self.classes = classes
-        self.dtype = dtype
-        self.cache_bytes = cache_bytes
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
-    def _core_params(self, n_features: int) -> dict[str, Any]:
-        return super()._core_params(n_features) | {
-            "C": number("C", self.C, above=0),
-            "bias": word("bias", self.bias, ("free", "none")),
-            "select": "none" if self.select is None else word("select", self.select, SELECTIONS),
-        }
+    select: Literal["cls2w", "maxslk", "cls2w+dobj", "maxslk+dobj"] | None = word(
+        default=None,
+        words=("cls2w", "maxslk", "cls2w+dobj", "maxslk+dobj"),
+        none="none",
+        doc="""Take the rows of a call as a pool of labelled examples and let in one at a time: the
+        one nearest to the decision boundary or the one with the largest slack; with ``+dobj`` the
+        one of the ten best whose first three breakpoints raise the dual most. Only examples that
+        violate their condition are let in, until none does: the solution is then optimal for all
+        rows. Those never let in are stored as well, with coefficient 0.""",
+    )
 
 
-class PokerSVR(PokerModel, OnlineRegressor):
+class PokerSVR(PokerModel, SoftMargin, FreeBias, OnlineRegressor):
     """POKER for regression: the exact epsilon-SVR in chunks of any size, unlearning included.
 
     After every call the model is the optimum of epsilon-insensitive regression over all examples
@@ -222,27 +134,6 @@ class PokerSVR(PokerModel, OnlineRegressor):
 
     All examples are kept; a breakpoint costs time in proportion to the examples times the support
     vectors on the edge of the tube.
-
-    Parameters
-    ----------
-    C : float, default=1.0
-        Weight of a deviation against a smooth function, > 0.
-    epsilon : float, default=0.1
-        Half the width of the tube inside which a deviation costs nothing, >= 0.
-    bias : {"free", "none"}, default="free"
-        ``"none"`` solves the problem with the bias fixed at 0.
-    kernel, gamma, degree, coef0, tol, dtype, cache_bytes, n_jobs, verbose
-        As in :class:`PokerSVC`.
-
-    Attributes
-    ----------
-    n_features_in_, feature_names_in_ : as in scikit-learn
-    support_, support_vectors_, dual_coef_ : as in scikit-learn, ``support_`` by id
-    intercept_ : array of one number
-    n_iter_, path_ : as in :class:`PokerSVC`
-    gamma_ : float, the value of ``gamma`` in use, where the kernel has one
-    n_seen_ : int, examples that arrived
-    nbytes_ : int, memory of the model
 
     References
     ----------
@@ -263,41 +154,18 @@ class PokerSVR(PokerModel, OnlineRegressor):
 
     _stem = "PokerRegressor"
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        epsilon: float = 0.1,
-        *,
-        kernel: str | KernelFunction = "rbf",
-        gamma: float | Literal["scale", "auto"] = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        bias: Literal["free", "none"] = "free",
-        tol: float = 1e-8,
-        dtype: Literal["float32", "float64"] = "float64",
-        cache_bytes: int = 256 << 20,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.C = C
-        self.epsilon = epsilon
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.bias = bias
-        self.tol = tol
-        self.dtype = dtype
-        self.cache_bytes = cache_bytes
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
-    def _core_params(self, n_features: int) -> dict[str, Any]:
-        return super()._core_params(n_features) | {
-            "C": number("C", self.C, above=0),
-            "epsilon": number("epsilon", self.epsilon, at_least=0),
-            "bias": word("bias", self.bias, ("free", "none")),
-        }
+    C: float = number(
+        default=1.0,
+        above=0,
+        kw_only=False,
+        doc="Weight of a deviation against a smooth function, > 0.",
+    )
+    epsilon: float = number(
+        default=0.1,
+        at_least=0,
+        kw_only=False,
+        doc="Half the width of the tube inside which a deviation costs nothing, >= 0.",
+    )
 
 
 class PokerOneClassSVM(PokerModel, OnlineOutlierDetector):
@@ -310,23 +178,6 @@ class PokerOneClassSVM(PokerModel, OnlineOutlierDetector):
 
     All examples are kept; a breakpoint costs time in proportion to the examples times the support
     vectors on the boundary.
-
-    Parameters
-    ----------
-    nu : float, default=0.5
-        The share of outliers, above 0 and below 1.
-    kernel, gamma, degree, coef0, tol, dtype, cache_bytes, n_jobs, verbose
-        As in :class:`PokerSVC`.
-
-    Attributes
-    ----------
-    n_features_in_, feature_names_in_ : as in scikit-learn
-    offset_ : float, the threshold rho: ``decision_function = score_samples - offset_``
-    support_, support_vectors_, dual_coef_ : as in scikit-learn, ``support_`` by id
-    n_iter_, path_ : as in :class:`PokerSVC`
-    gamma_ : float, the value of ``gamma`` in use, where the kernel has one
-    n_seen_ : int, examples that arrived
-    nbytes_ : int, memory of the model
 
     References
     ----------
@@ -345,37 +196,16 @@ class PokerOneClassSVM(PokerModel, OnlineOutlierDetector):
 
     _stem = "PokerOneClass"
 
-    def __init__(
-        self,
-        nu: float = 0.5,
-        *,
-        kernel: str | KernelFunction = "rbf",
-        gamma: float | Literal["scale", "auto"] = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        tol: float = 1e-8,
-        dtype: Literal["float32", "float64"] = "float64",
-        cache_bytes: int = 256 << 20,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.nu = nu
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.tol = tol
-        self.dtype = dtype
-        self.cache_bytes = cache_bytes
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    nu: float = number(
+        default=0.5,
+        above=0,
+        below=1,
+        kw_only=False,
+        doc="The share of outliers, above 0 and below 1.",
+    )
 
     def _core_params(self, n_features: int) -> dict[str, Any]:
-        return super()._core_params(n_features) | {
-            "C": 1.0,
-            "bias": "free",
-            "nu": number("nu", self.nu, above=0, below=1),
-        }
+        return super()._core_params(n_features) | {"C": 1.0, "bias": "free"}
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """How usual the rows of ``X`` are, negative for outliers; learns nothing.

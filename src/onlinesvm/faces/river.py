@@ -14,7 +14,7 @@ from sklearn.base import clone, is_regressor
 
 from .. import PassiveAggressiveClassifier, PassiveAggressiveRegressor
 from ..base import OnlineClassifier, OnlineRegressor
-from ..base.reading import frame_records
+from ..base.validation import frame_records
 
 __all__ = ["RiverClassifier", "RiverRegressor", "to_river"]
 
@@ -38,7 +38,9 @@ def to_river(model: OnlineClassifier | OnlineRegressor) -> RiverClassifier | Riv
     >>> model.predict_one({"money": 1.0})
     'spam'
     """
-    return RiverRegressor(model) if is_regressor(model) else RiverClassifier(model)
+    wrapper: Any = RiverRegressor if is_regressor(model) else RiverClassifier
+    wrapped: RiverClassifier | RiverRegressor = wrapper(model)
+    return wrapped
 
 
 class _Wrapped:

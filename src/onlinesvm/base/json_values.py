@@ -1,4 +1,4 @@
-"""Values as JSON and back: what a saved model may contain besides its arrays. No code, ever."""
+"""Values to JSON and back: what a saved model may contain besides its arrays. No code, ever."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ _QUERIES = {q.__name__: q for q in (queries.All, queries.Margin, queries.Greedy)
 _MOST_PADDING = 1 << 24
 
 
-def to_plain(name: str, value: Any) -> Any:
+def to_json(name: str, value: Any) -> Any:
     """``value`` as something JSON can hold, exactly; a ValueError names what cannot be."""
     if isinstance(value, np.generic):
-        plain = _array_to_plain(name, np.asarray(value))
+        plain = _array_to_json(name, np.asarray(value))
         return {"scalar": plain["array"][0], "dtype": plain["dtype"]}
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else {"float": repr(value)}
     if isinstance(value, tuple):
-        return {"tuple": [to_plain(name, item) for item in value]}
+        return {"tuple": [to_json(name, item) for item in value]}
     if isinstance(value, list):
-        return [to_plain(name, item) for item in value]
+        return [to_json(name, item) for item in value]
     if isinstance(value, np.ndarray):
-        return _array_to_plain(name, value)
+        return _array_to_json(name, value)
     if isinstance(value, Mapping):
-        return {"dict": [[to_plain(name, k), to_plain(name, v)] for k, v in value.items()]}
+        return {"dict": [[to_json(name, k), to_json(name, v)] for k, v in value.items()]}
     if type(value) in _QUERIES.values():
-        known = {field.name: to_plain(name, getattr(value, field.name)) for field in fields(value)}
+        known = {field.name: to_json(name, getattr(value, field.name)) for field in fields(value)}
         return {"query": type(value).__name__, **known}
     if callable(value):
         raise ValueError(
@@ -47,32 +47,32 @@ def to_plain(name: str, value: Any) -> Any:
     raise ValueError(f"{name} is a {type(value).__name__}, which cannot be saved; pickle the model")
 
 
-def from_plain(value: Any) -> Any:
-    """The value that ``to_plain`` was given; a ValueError for anything it cannot have written."""
+def from_json(value: Any) -> Any:
+    """The value that ``to_json`` was given; a ValueError for anything it cannot have written."""
     if isinstance(value, list):
-        return [from_plain(item) for item in value]
+        return [from_json(item) for item in value]
     if not isinstance(value, dict):
         return value
     match value:
         case {"float": "inf" | "-inf" | "nan" as text, **rest} if not rest:
             return float(text)
         case {"tuple": list() as items, **rest} if not rest:
-            return tuple(from_plain(item) for item in items)
+            return tuple(from_json(item) for item in items)
         case {"dict": list() as pairs, **rest} if not rest:
-            return {from_plain(k): from_plain(v) for k, v in pairs}
+            return {from_json(k): from_json(v) for k, v in pairs}
         case {"scalar": item, "dtype": str() as dtype, **rest} if not rest and dtype != "|O":
-            return _array_from_plain([item], dtype)[0]
+            return _array_from_json([item], dtype)[0]
         case {"array": list() as items, "dtype": str() as dtype, **rest} if not rest:
-            return _array_from_plain(items, dtype)
+            return _array_from_json(items, dtype)
         case {"array": list() as items, "dtype": str() as dtype, "shape": list() as shape, **rest}:
             if not rest:
-                return _array_from_plain(items, dtype).reshape(shape)
+                return _array_from_json(items, dtype).reshape(shape)
         case {"query": str() as name, **known} if name in _QUERIES:
-            return _QUERIES[name](**{field: from_plain(item) for field, item in known.items()})
+            return _QUERIES[name](**{field: from_json(item) for field, item in known.items()})
     raise ValueError(f"a saved value has the unknown form {sorted(map(str, value))[:9]}")
 
 
-def _array_to_plain(name: str, array: NDArray[Any]) -> dict[str, Any]:
+def _array_to_json(name: str, array: NDArray[Any]) -> dict[str, Any]:
     dtype = array.dtype
     if not _DTYPE.fullmatch(dtype.str):
         raise ValueError(f"{name} has the type {dtype}, which cannot be saved; pickle the model")
@@ -84,17 +84,17 @@ def _array_to_plain(name: str, array: NDArray[Any]) -> dict[str, Any]:
         raise ValueError(
             f"{name} mixes long and short strings, which cannot be saved; shorten them"
         )
-    plain = {"array": [to_plain(name, item) for item in items], "dtype": dtype.str}
+    plain = {"array": [to_json(name, item) for item in items], "dtype": dtype.str}
     return plain if array.ndim == 1 else plain | {"shape": list(array.shape)}
 
 
-def _array_from_plain(items: list[Any], text: str) -> NDArray[Any]:
+def _array_from_json(items: list[Any], text: str) -> NDArray[Any]:
     if not _DTYPE.fullmatch(text):
         raise ValueError(f"a saved array has the type {text[:20]!r}")
     if text[1] == "O":
         objects = np.empty(len(items), dtype=object)
         for i, item in enumerate(items):  # one by one: a tuple is one label, not a row
-            objects[i] = from_plain(item)
+            objects[i] = from_json(item)
         return objects
     dtype = np.dtype(text)
     if dtype.kind == "U" and _is_mostly_padding(items, dtype.itemsize):
@@ -102,7 +102,7 @@ def _array_from_plain(items: list[Any], text: str) -> NDArray[Any]:
     if dtype.kind in "mM":
         times = np.array(items, dtype=np.int64).view(dtype.newbyteorder("="))
         return times.astype(dtype, copy=False)
-    array = np.array([from_plain(item) for item in items], dtype=dtype)
+    array = np.array([from_json(item) for item in items], dtype=dtype)
     if array.ndim != 1:
         raise ValueError("a saved array has nested items")
     return array

@@ -1,4 +1,4 @@
-"""Reading a call: everything about it is validated here, and nothing is changed."""
+"""Validation of what a call is given; nothing is changed here."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.validation import validate_data
 
 from .rows import DenseRows, Rows, SparseRows, as_rows, is_plain, sound
+from .state import ModelState
 from .vocabulary import Vocabulary, named_rows
 
 MAX_ID = int(np.iinfo(np.int64).max)
@@ -30,13 +31,8 @@ class Columns:
     newcomers: tuple[Any, ...] | None = None  # of dicts: to be added to the vocabulary
 
 
-class Reader:
-    """How an estimator reads ``X``, ``sample_weight`` and ``ids``."""
-
-    _core: Any
-    _vocabulary: Vocabulary | None
-    _next_id: int
-    _sparsely: bool
+class InputValidation(ModelState):
+    """How an estimator reads ``X``, ``y``, ``sample_weight`` and ``ids``."""
 
     def _read_rows(self, X: Any, *, fresh: bool, learning: bool = True) -> tuple[Rows, Columns]:
         """X as rows for the core; ``fresh`` means its columns are not known yet."""
@@ -56,7 +52,7 @@ class Reader:
 
     def _limit(self) -> float:
         """The largest magnitude of a value that is kept."""
-        return _FLOAT32_MAX if getattr(self, "dtype", None) == "float32" else np.inf
+        return _FLOAT32_MAX if self.dtype == "float32" else np.inf
 
     def _check_kernel_takes(self, rows: Rows) -> None:
         kernel = getattr(self, "kernel", "linear")
@@ -69,7 +65,7 @@ class Reader:
             raise ValueError("X is sparse, which a kernel function cannot take; pass dense rows")
 
     def _read_array(self, X: Any, *, fresh: bool) -> tuple[Rows, Columns]:
-        known = None if fresh else self.n_features_in_  # type: ignore[attr-defined]
+        known = None if fresh else self.n_features_in_
         named = not fresh and hasattr(self, "feature_names_in_")
         if is_plain(X) and not named and X.shape[1] == (known or X.shape[1] or -1):
             return DenseRows(X), Columns(X.shape[1], X.shape[1])
@@ -106,7 +102,7 @@ class Reader:
             if names is None:
                 raise ValueError(
                     "x is a dict, but the model was started with arrays; pass an array of "
-                    f"{self.n_features_in_} values"  # type: ignore[attr-defined]
+                    f"{self.n_features_in_} values"
                 )
             return DenseRows(named_rows(X, names)), Columns(len(names), len(names), names)
         vocabulary = Vocabulary() if fresh or self._vocabulary is None else self._vocabulary

@@ -1,31 +1,33 @@
-"""A function kept as weights if the kernel is linear, as examples with coefficients otherwise."""
+"""Models kept as weights if the kernel is linear, as examples with coefficients otherwise."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import kernels
-from .estimator import OnlineEstimator
+from ..kernels import KernelFunction
+from .kernel_method import KernelMethod
+from .parameters import inherit
 
 
-class WeightsOrExamples(OnlineEstimator):
-    """A learner that is cheap for a linear kernel and keeps the examples it needs for any other.
+class LinearOrKernel(KernelMethod):
+    """A learner that is cheap for a linear kernel and keeps the examples it needs for any other."""
 
-    Its constructor has the parameters ``kernel``, ``gamma``, ``degree`` and ``coef0``.
-    """
+    _attributes: ClassVar[Mapping[str, str]] = {
+        "coef_": "array, the weights of each output; linear only",
+        "intercept_": "array, the bias of each output",
+        "support_": "ids of the examples kept; with a kernel only, as the next",
+    }
 
-    def _kernel_params(self, bias: str, n_features: int) -> dict[str, Any]:
-        return kernels.resolve(
-            self.kernel,
-            gamma=self.gamma,
-            degree=self.degree,
-            coef0=self.coef0,
-            bias=bias,
-            n_features=n_features,
-        )
+    kernel: str | KernelFunction = inherit(default="linear")
+    dtype: Literal["float32", "float64"] = inherit(
+        default="float64",
+        doc="""Type of the examples, and of those kept with a kernel; weights are float64
+        throughout.""",
+    )
 
     def _keeps_weights(self) -> bool:
         """Whether the model in hand holds weights rather than examples."""

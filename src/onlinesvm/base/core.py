@@ -1,0 +1,156 @@
+"""The compiled core as the estimators see it.
+
+``_core`` has one class for each algorithm and value type (``Ramp32``, ``Ramp64``). All of them have
+the verbs of :class:`Core`; those of :class:`OptionalVerbs` only where the method can. What a single
+method offers besides is known to its own estimator alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onlinesvm import _core  # type: ignore[attr-defined]
+
+Floats = NDArray[np.float64]
+Ids = NDArray[np.int64]
+
+
+class Numbering(Protocol):
+    """The next id of a model's examples, the ids passed over, and the lock for its verbs."""
+
+    next: int
+    gap: int
+
+    def __enter__(self) -> None: ...
+    def __exit__(self, *args: object) -> None: ...
+
+
+class Core(Protocol):
+    """What every compiled learner does. Targets ``y`` are class numbers or real numbers."""
+
+    threads: int
+
+    # Learning: rows in order, or one that takes its id from the numbering. The last two return
+    # False, and learn nothing, if the row is not plain enough to be taken as it is.
+    def learn_dense(self, X: NDArray[Any], y: Floats, w: Floats, ids: Ids) -> None: ...
+    def learn_sparse(
+        self,
+        data: NDArray[Any],
+        indices: NDArray[np.int32],
+        indptr: NDArray[np.int64],
+        width: int,
+        y: Floats,
+        w: Floats,
+        ids: Ids,
+    ) -> None: ...
+    def learn_next(self, x: object, y: float, w: float, numbers: Numbering) -> bool: ...
+    def learn_next_dict(
+        self, x: dict[Any, Any], vocabulary: dict[Any, int], y: float, w: float, numbers: Numbering
+    ) -> bool: ...
+    def grow(self, classes: int) -> None: ...
+
+    # Predicting, which changes nothing.
+    def score_dense(self, X: NDArray[Any]) -> Floats: ...
+    def score_sparse(
+        self,
+        data: NDArray[Any],
+        indices: NDArray[np.int32],
+        indptr: NDArray[np.int64],
+        width: int,
+    ) -> Floats: ...
+    def score_one(self, x: NDArray[Any]) -> tuple[float, ...]: ...
+    def score_one_dict(
+        self, x: dict[Any, Any], vocabulary: dict[Any, int]
+    ) -> tuple[float, ...]: ...
+
+    # Several verbs as one: all changes since begin() stand (commit) or fall (rollback).
+    def begin(self) -> None: ...
+    def commit(self) -> None: ...
+    def rollback(self) -> None: ...
+
+    # Everything it knows, as arrays.
+    def state(self) -> dict[str, Any]: ...
+    def load(self, state: dict[str, Any]) -> None: ...
+
+    @property
+    def changes(self) -> int:
+        """Goes up with every change that stands."""
+
+    @property
+    def outputs(self) -> int:
+        """Scores per example: 1 for two classes."""
+
+    @property
+    def nbytes(self) -> int: ...
+    def support(self) -> dict[str, Any]: ...
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...  # verbs that only some have
+
+
+class OptionalVerbs(Protocol):
+    """What some cores do; see ``hasattr``, or by class :meth:`OnlineEstimator.can`."""
+
+    def unlearn(self, ids: Ids) -> None: ...
+    def holds(self, ids: Ids) -> bool: ...
+    def labels(self) -> tuple[Any, ...]: ...
+    def objective(self) -> float: ...
+    def kkt_residual(self) -> float: ...
+    def spot_check(self) -> float:
+        """``kkt_residual`` over 64 of the examples held."""
+
+    def evidence(self) -> dict[str, Any]:
+        """What a certificate of unlearning is computed from."""
+
+    def weights(self) -> dict[str, Any]: ...
+    def intercept(self) -> Floats: ...
+    def free_bias(self) -> Floats: ...
+    def finish(self, tol: float) -> None: ...
+    def solve(self) -> None: ...
+    def set_C(self, C: float) -> None: ...
+    @property
+    def capped(self) -> bool:
+        """Whether the last search stopped before it reached its tolerance."""
+
+    @property
+    def suffered(self) -> float:
+        """The loss of all examples, each taken before it was learned."""
+
+    @property
+    def level(self) -> float: ...
+    @property
+    def labels_used(self) -> int: ...
+
+
+def new_numbering() -> Numbering:
+    """The lock and the numbering of one model."""
+    numbering: Numbering = _core.Register()
+    return numbering
+
+
+def all_finite(values: NDArray[Any]) -> bool:
+    """Whether no value is infinite or NaN."""
+    return bool(_core.all_finite(values))
+
+
+def create(name: str, settings: Mapping[str, Any]) -> Core:
+    """A core that has learned nothing yet."""
+    core: Core = getattr(_core, name)(settings)
+    return core
+
+
+def revive(name: str, settings: Mapping[str, Any], state: Mapping[str, NDArray[Any]]) -> Core:
+    """A core of the given name, settings and state; state that does not fit is a ValueError."""
+    core = create(name, settings)
+    core.load(dict(state))
+    return core
+
+
+def offers(stem: str, verb: str) -> bool:
+    """Whether the cores of an algorithm have a verb."""
+    return hasattr(getattr(_core, f"{stem}64", None), verb)

@@ -1,0 +1,111 @@
+"""One example at a time: straight to the core, where nothing has to be validated first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .state import ModelState
+from .validation import one_row
+
+
+class FastPath(ModelState):
+    """Learns and scores one example without the cost of validating a batch."""
+
+    # Whether examples are collected and solved when a call ends: then none is learned by itself.
+    _solves_calls: ClassVar[bool] = False
+    # Gives the core's number for a target, None for a bad one; None while the path is closed.
+    _direct_target: Callable[[Any], float | None] | None = None
+    _row_width: int = -1  # of a dense row that may go straight to the core; -1: none may
+
+    def _set_fast_path(self) -> None:
+        """Open or close the way straight to the core; nothing else decides it."""
+        closed = (
+            self._altered  # parameters changed: they have to be looked at first
+            or self._held is not None  # the example has to be kept, too
+            or self._solves_calls
+            or self._core_settings.get("kernel", {}).get("name") == "chi2"  # negative values
+        )
+        self._direct_target = None if closed else self._core_target()
+
+    def _core_target(self) -> Callable[[Any], float | None] | None:
+        """What gives the core's number for a target, None for a bad one; None if nothing does."""
+        raise NotImplementedError
+
+    def _one_target(self, y: Any) -> Any:
+        """One target as a batch of one."""
+        return [y]
+
+    def _learn_record(self, x: dict[Any, Any], target: float) -> bool:
+        """Hand a dict of weight 1 to the core as it is; False: it has to be validated first."""
+        if self._vocabulary is None:
+            try:
+                row = self._row_of(x) if x.keys() <= self._names.keys() else None
+            except (TypeError, ValueError):  # validation says what is wrong with it
+                row = None
+            return row is not None and self._core.learn_next(row, target, 1.0, self._register)
+        columns = self._vocabulary.columns
+        with self._register:  # a copy made between the two would not fit together
+            learned = self._core.learn_next_dict(x, columns, target, 1.0, self._register)
+            self.__dict__["n_features_in_"] = len(columns)
+        return learned
+
+    def _row_of(self, x: dict[Any, Any]) -> NDArray[np.float64]:
+        """A record as a row of a model whose columns have names; an absent name is 0."""
+        return np.array([x.get(name, 0.0) for name in self._names], dtype=np.float64)
+
+    def _scores_one(self, x: Any) -> tuple[float, ...]:
+        """The core's scores of one example, by the fastest way its type allows."""
+        try:
+            if type(x) is np.ndarray and len(x) == self._row_width:
+                return self._core.score_one(x)
+            if type(x) is dict and self._vocabulary is not None:
+                return self._core.score_one_dict(x, self._vocabulary.columns)
+            if type(x) is dict and x.keys() <= self._names.keys():
+                return self._core.score_one(self._row_of(x))
+        except (TypeError, ValueError):  # validation converts it or says what is wrong
+            pass
+        rows, _ = self._read_rows(one_row(x), fresh=False, learning=False)
+        return tuple(rows.score(self._core)[0].tolist())
+
+
+class OneByOne(FastPath):
+    """An estimator that goes on learning, one example at a time."""
+
+    def learn_one(self, x: Any, y: Any = None, w: float = 1.0) -> Self:
+        """Learn one example: ``partial_fit`` of one row without its validation cost.
+
+        Parameters
+        ----------
+        x : 1-D array or dict
+            A dict maps feature names to numbers; absent names are 0. A model started with dicts
+            takes new names at any time.
+        y : label or number
+            The target; outlier detectors ignore it.
+        w : float, default=1.0
+            Sample weight.
+
+        Returns
+        -------
+        self
+        """
+        direct = self._direct_target
+        if direct is not None and w == 1.0:  # written out: a call would cost a tenth of the time
+            try:
+                target = direct(y)
+            except TypeError:  # no target at all: validation says so
+                target = None
+            if type(x) is np.ndarray:
+                learned = (
+                    target is not None
+                    and x.size == self._row_width
+                    and self._core.learn_next(x, target, 1.0, self._register)
+                )
+            else:
+                learned = type(x) is dict and target is not None and self._learn_record(x, target)
+            if learned:
+                return self
+        return self.partial_fit(one_row(x), self._one_target(y), sample_weight=w)  # type: ignore[no-any-return]

@@ -1,0 +1,167 @@
+"""Optimality conditions: how well they hold, and how examples are taken away again."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any, ClassVar, Literal, Self, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from .certificate import Certificate, Evidence, issue
+from .core import offers
+from .gamma import SettlesGamma
+
+_CHECK_ROWS_MOST = 65536
+
+#: The statement of methods whose solution is one: whatever the order, whatever was learned before.
+EXACT = (
+    "f* is the exact solution over the examples held: that of a model trained without the examples "
+    "removed. decision_function(x) is within distance * sqrt(k(x, x)) + bias_distance of f*(x)."
+)
+
+
+class Optimality(SettlesGamma):
+    """``kkt_residual``, ``objective`` and ``unlearn``, where the core can; the promise ``tol``."""
+
+    # The verbs that leave every optimality condition within tol; checked now and then.
+    _optimal_after: ClassVar[tuple[Literal["learn", "unlearn"], ...]] = ()
+    # What a certificate of unlearning is about; None: there is none.
+    _statement: ClassVar[str | None] = None
+    _checked: float = 0  # changes up to the last check
+    _unchecked: float = 0  # and since
+
+    def _end_call(self, verb: Literal["learn", "unlearn"], changes: int) -> None:
+        """The last step of every call that learned or unlearned: so many examples changed."""
+        if verb == "learn":
+            self._warn_if_capped()
+        if verb in self._optimal_after:
+            self._check_tol(changes)
+
+    def _warn_if_capped(self) -> None:
+        """Say so when the solver stopped short; the model is valid, only less exact."""
+        if getattr(self._core, "capped", False):
+            warnings.warn(
+                f"{type(self).__name__} stopped before it reached tol={self.tol:g}; "
+                "scale the features, lower C, or raise tol",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def _check_tol(self, changes: float = np.inf, tol: float | None = None) -> None:
+        """Warn if some conditions, computed in double, are violated by more than ``tol``.
+
+        A check costs 64 predictions in double. So it comes when there were a quarter more changes
+        than at the last one, or 65,536 more; without a number, now.
+        """
+        self._unchecked += min(changes, _CHECK_ROWS_MOST)
+        if self._core.capped or self._unchecked < min(self._checked / 4, _CHECK_ROWS_MOST):
+            return
+        self._checked, self._unchecked = self._checked + self._unchecked, 0
+        residual, tol = self._core.spot_check(), self.tol if tol is None else tol
+        if not residual <= tol:
+            finer = "use dtype='float64', " if self.dtype == "float32" else ""
+            warnings.warn(
+                f"{type(self).__name__} violates its optimality conditions by {residual:.2g}, more "
+                f"than tol={tol:g}; {finer}scale the features, lower C, or raise tol",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    @overload
+    def unlearn(self, ids: ArrayLike, *, certificate: Literal[False] = False) -> Self: ...
+    @overload
+    def unlearn(self, ids: ArrayLike, *, certificate: Literal[True]) -> Certificate: ...
+    def unlearn(self, ids: ArrayLike, *, certificate: bool = False) -> Self | Certificate:
+        """Forget examples, as if they had never been learned.
+
+        The exact, dual and core vector machines go to the solution without them. NORMA drops their
+        own terms; what later examples did because of them stays.
+
+        Parameters
+        ----------
+        ids : int or array of int
+            The ids given to ``partial_fit``, or the numbers 0, 1, 2, ... in order of arrival.
+            An example the model no longer holds has no influence left: its id is passed over,
+            so a request may safely be repeated.
+        certificate : bool, default=False
+            Return evidence instead of the model: a :class:`Certificate`, which
+            :func:`onlinesvm.verify` checks. It costs as much as predicting every example held.
+
+        Returns
+        -------
+        self, or with ``certificate=True`` a Certificate
+        """
+        self._verb("unlearn")
+        self._ready()
+        wanted = self._read_gone(ids)
+        if not certificate:
+            self._forget(wanted)
+            return self
+        if self._statement is None:
+            able = [c.__name__ for c in finished_classes() if c._statement is not None]
+            raise NotImplementedError(
+                f"{type(self).__name__} has no certificate: it does not keep all examples that "
+                f"its solution depends on; {', '.join(able)} can."
+            )
+        gone = [i for i in wanted.tolist() if self._core.holds(np.array([i]))]
+        before = Evidence.of(self).solution_hash()
+        self._forget(wanted)
+        return issue(self, self._statement, gone, before)
+
+    def _read_gone(self, ids: ArrayLike) -> NDArray[np.int64]:
+        """The ids to unlearn, each once."""
+        wanted = np.atleast_1d(np.asarray(ids))
+        if wanted.ndim != 1 or (wanted.size and wanted.dtype.kind not in "iu"):
+            raise ValueError("ids must be an integer or a one-dimensional array of integers")
+        for odd in wanted[(wanted < 0) | (wanted >= self._next_id)]:
+            raise ValueError(
+                f"ids has {odd}, which no example bears; those learned so far have ids "
+                f"from 0 to {self._next_id - 1}"
+            )
+        return np.unique(wanted.astype(np.int64))
+
+    def _forget(self, ids: NDArray[np.int64]) -> None:
+        self._core.unlearn(ids)
+        if self._held is not None:
+            self._held = self._held.without(ids)
+        self._end_call("unlearn", len(ids))
+
+    def kkt_residual(self) -> float:
+        """How far the solution is from optimal: the largest violation of the KKT conditions.
+
+        Over all examples the model holds, in double whatever ``dtype`` is: kernel values anew
+        from the stored examples, times the stored coefficients. Costs as much as predicting them.
+        """
+        return float(self._verb("kkt_residual")())
+
+    def objective(self) -> float:
+        """The value of the problem the method solves, at the current solution; in double."""
+        return float(self._verb("objective")())
+
+    @classmethod
+    def can(cls, verb: str) -> bool:
+        """Whether this class offers ``"unlearn"``, ``"kkt_residual"`` or ``"objective"``."""
+        return offers(cls._stem, verb)
+
+    def _verb(self, name: str) -> Any:
+        """The core's method of that name; where there is none, say which class has it."""
+        if not self.can(name):
+            able = ", ".join(c.__name__ for c in finished_classes() if c.can(name))
+            raise NotImplementedError(
+                f"{type(self).__name__} has no {name}(): it keeps a summary of the stream, not "
+                f"the problem it solved; {able or 'no class of this version'} can."
+            )
+        check_is_fitted(self)
+        return getattr(self._core, name)
+
+
+def finished_classes(root: type[Optimality] = Optimality) -> Iterator[type[Optimality]]:
+    """Every class below ``root`` that names a core."""
+    for cls in root.__subclasses__():
+        if "_stem" in cls.__dict__:
+            yield cls
+        yield from finished_classes(cls)

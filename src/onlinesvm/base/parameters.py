@@ -1,0 +1,331 @@
+"""Constructor parameters, each declared once, as a field of its class.
+
+    alpha: float = number(default=1e-4, above=0, doc="Regularisation, > 0: lambda of the paper.")
+
+The declaration gives the constructor's argument, its entry in the docstring, the check that is made
+when learning begins, the value that the core receives and the values that the tests expect to be
+refused. Type checkers read the same line: it is a field in the sense of PEP 681.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+import textwrap
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, ClassVar, dataclass_transform
+
+from ..params import check_count, check_flag, check_number, check_word
+
+_WIDTH = 100  # of a line of the docstring
+_REFUSED: Any = object()  # None is no value of this parameter
+_KEPT: Any = object()  # as the base class has it
+_SECTION = re.compile(r"^( *)(Attributes|References|Examples)\n\1---", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What is declared of one parameter."""
+
+    default: Any
+    doc: str
+    type: str = ""  # in words, besides the words allowed and None
+    check: Callable[[str, Any], Any] | None = None  # gives the value; None: checked elsewhere
+    core: str | None = ""  # its name in the core, "kernel.x" for a member; "": the same; None: none
+    words: Mapping[str, Any] = field(default_factory=dict)  # allowed, with the core's values
+    none: Any = _REFUSED  # the core's value for None
+    bad: Sequence[Any] = ()  # some values that are refused
+    shown: str = ""  # the default in the docstring, where its value reads badly
+    kw_only: bool = True
+    redeclared: bool = False
+
+    def value(self, name: str, given: Any) -> Any:
+        """A value given by the user as the core takes it; a bad one is a ValueError."""
+        if given is None and self.none is not _REFUSED:
+            return self.none
+        if self.words and (isinstance(given, str) or self.check is None):
+            return self.words[check_word(name, given, self.words)]
+        return given if self.check is None else self.check(name, given)
+
+    def entry(self, name: str) -> str:
+        """Its entry in the docstring."""
+        kinds = [kind for kind in (self._word_list(), self.type) if kind]
+        if self.none is not _REFUSED:
+            kinds.append("None")
+        *first, last = kinds
+        kind = f"{', '.join(first)} or {last}" if first else last
+        text = textwrap.fill(
+            " ".join(self.doc.split()),
+            _WIDTH - 8,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        default = self.shown or _literal(self.default)
+        return f"{name} : {kind}, default={default}\n{textwrap.indent(text, '    ')}"
+
+    def _word_list(self) -> str:
+        words = sorted(self.words, key=lambda word: word != self.default)  # the default first
+        quoted = [f'"{word}"' for word in words]
+        return quoted[0] if len(quoted) == 1 else f"{{{', '.join(quoted)}}}" if quoted else ""
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, str):
+        return f'"{value}"'
+    if isinstance(value, float) and 0 < abs(value) <= 1e-3:
+        return re.sub(r"e-0*", "e-", f"{value:.0e}")
+    return repr(value)
+
+
+# --- declarations -----------------------------------------------------------------------------
+
+
+def number(
+    *,
+    default: Any,
+    doc: str,
+    above: float = -math.inf,
+    at_least: float = -math.inf,
+    below: float = math.inf,
+    also: float | None = None,
+    words: Mapping[str, Any] | None = None,
+    none: Any = _REFUSED,
+    core: str | None = "",
+    kw_only: bool = True,
+) -> Any:
+    """A real number inside its range, or ``also``, or one of ``words``, or None."""
+    check = partial(check_number, above=above, at_least=at_least, below=below, also=also)
+    beyond = [bound for bound in (above, at_least - 1, below) if math.isfinite(bound)]
+    return Parameter(
+        default,
+        doc,
+        "float",
+        check,
+        core=core,
+        words=words or {},
+        none=none,
+        bad=[*beyond, math.nan, True, "no such word", *_unless(none)],
+        kw_only=kw_only,
+    )
+
+
+def count(
+    *,
+    default: Any,
+    doc: str,
+    at_least: int = 0,
+    words: Mapping[str, Any] | None = None,
+    none: Any = _REFUSED,
+    core: str | None = "",
+    shown: str = "",
+    kw_only: bool = True,
+) -> Any:
+    """An integer of at least ``at_least``, or one of ``words``, or None."""
+    return Parameter(
+        default,
+        doc,
+        "int",
+        partial(check_count, at_least=at_least),
+        core=core,
+        words=words or {},
+        none=none,
+        bad=[at_least - 1, at_least + 0.5, True, "no such word", *_unless(none)],
+        shown=shown,
+        kw_only=kw_only,
+    )
+
+
+def flag(*, default: bool, doc: str, core: str | None = "", kw_only: bool = True) -> Any:
+    """True or False."""
+    bad = [2, "no such word", None]
+    return Parameter(default, doc, "bool", check_flag, core=core, bad=bad, kw_only=kw_only)
+
+
+def word(
+    *,
+    default: str | None,
+    doc: str,
+    words: Collection[str],
+    none: Any = _REFUSED,
+    core: str | None = "",
+    kw_only: bool = True,
+) -> Any:
+    """One of ``words``; a mapping gives the core's value for each."""
+    values = words if isinstance(words, Mapping) else {name: name for name in words}
+    bad = ["no such word", 3, *_unless(none)]
+    return Parameter(default, doc, core=core, words=values, none=none, bad=bad, kw_only=kw_only)
+
+
+def _unless(none: Any) -> list[None]:
+    """None as a bad value, unless it has a meaning."""
+    return [None] if none is _REFUSED else []
+
+
+def special(
+    *,
+    default: Any,
+    doc: str,
+    type: str,
+    words: Sequence[str] = (),
+    check: Callable[[str, Any], Any] | None = None,
+    bad: Sequence[Any] = (),
+    kw_only: bool = True,
+) -> Any:
+    """A parameter with a check of its own, which the class itself brings to the core."""
+    values = {name: name for name in words}
+    return Parameter(default, doc, type, check, None, values, bad=bad, kw_only=kw_only)
+
+
+def inherit(
+    *, default: Any, doc: str = _KEPT, core: str | None = _KEPT, kw_only: bool = True
+) -> Any:
+    """The parameter of the base class, with another default, another text or another use."""
+    changes = {"default": default, "doc": doc, "core": core, "kw_only": kw_only}
+    return _Inherited({name: value for name, value in changes.items() if value is not _KEPT})
+
+
+@dataclass(frozen=True)
+class _Inherited:
+    changes: Mapping[str, Any]
+
+    def resolved(self, base: Parameter) -> Parameter:
+        changes = dict(self.changes)
+        if changes["default"] != base.default:
+            changes["shown"] = ""
+        return replace(base, redeclared=True, **changes)
+
+
+# --- the class --------------------------------------------------------------------------------
+
+
+@dataclass_transform(
+    kw_only_default=True,
+    eq_default=False,
+    field_specifiers=(number, count, flag, word, special, inherit),
+)
+class Parametrised:
+    """A class whose constructor, docstring and checks come from the parameters it declares."""
+
+    _parameters: ClassVar[Mapping[str, Parameter]] = {}
+    _declared: ClassVar[Mapping[str, Parameter]] = {}
+    _attributes: ClassVar[Mapping[str, str]] = {}  # what a class adds to the section Attributes
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls._declared = _own_declarations(cls)
+        cls._parameters = _collected(cls)
+        if cls.__init__ is object.__init__ or hasattr(cls.__init__, "is_generated"):
+            cls.__init__ = _constructor(cls)  # type: ignore[method-assign]
+        if cls.__dict__.get("__doc__"):
+            cls.__doc__ = _documented(cls)
+
+    def _core_params(self, n_features: int) -> dict[str, Any]:
+        """The parameters as the core takes them; a bad one is a ValueError.
+
+        ``n_features`` counts those of the first example.
+        """
+        settings: dict[str, Any] = {}
+        for name, parameter in self._parameters.items():
+            value = parameter.value(name, getattr(self, name))
+            if parameter.core is not None:
+                *groups, key = (parameter.core or name).split(".")
+                place = settings
+                for group in groups:
+                    place = place.setdefault(group, {})
+                place[key] = value
+        return settings
+
+
+def _own_declarations(cls: type) -> dict[str, Parameter]:
+    """The parameters that the class itself declares; they are taken off it: values are its own."""
+    declared = {}
+    for name, given in list(vars(cls).items()):
+        if isinstance(given, _Inherited):
+            bases = (vars(base).get("_declared", {}) for base in cls.__mro__[1:])
+            given = given.resolved(next(base[name] for base in bases if name in base))
+        if isinstance(given, Parameter):
+            declared[name] = given
+            delattr(cls, name)
+    return declared
+
+
+def _collected(cls: type) -> dict[str, Parameter]:
+    """All parameters: positional ones first, then those of the class, then of its bases.
+
+    One that is only redeclared stays where its base class has it.
+    """
+    nearest: dict[str, Parameter] = {}
+    ordered: dict[str, Parameter] = {}
+    for base in cls.__mro__:
+        for name, parameter in vars(base).get("_declared", {}).items():
+            nearest.setdefault(name, parameter)
+            if not parameter.redeclared:
+                ordered.setdefault(name, nearest[name])
+    return dict(sorted(ordered.items(), key=lambda item: item[1].kw_only))
+
+
+def _constructor(cls: type[Parametrised]) -> Callable[..., None]:
+    """An ``__init__`` that assigns and does nothing else, as scikit-learn wants it."""
+    types = {
+        name: annotation
+        for base in reversed(cls.__mro__)
+        for name, annotation in inspect.get_annotations(base).items()
+    }
+    signature = inspect.Signature(
+        [
+            inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD),
+            *(
+                inspect.Parameter(
+                    name,
+                    inspect.Parameter.KEYWORD_ONLY
+                    if parameter.kw_only
+                    else inspect.Parameter.POSITIONAL_OR_KEYWORD,
+                    default=parameter.default,
+                    annotation=types[name],
+                )
+                for name, parameter in cls._parameters.items()
+            ),
+        ],
+        return_annotation="None",
+    )
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        try:
+            given = signature.bind(self, *args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{cls.__name__}() {error}") from None
+        given.apply_defaults()
+        del given.arguments["self"]
+        for name, value in given.arguments.items():
+            setattr(self, name, value)
+
+    __init__.__signature__ = signature  # type: ignore[attr-defined]
+    __init__.__qualname__, __init__.__module__ = f"{cls.__qualname__}.__init__", cls.__module__
+    __init__.is_generated = True  # type: ignore[attr-defined]
+    return __init__
+
+
+def _documented(cls: type[Parametrised]) -> str:
+    """The docstring with all parameters and attributes, where numpydoc wants them.
+
+    Its own section Attributes has only what the base classes do not bring.
+    """
+    doc = str(cls.__doc__)
+    section = _SECTION.search(doc)
+    at, indent = (section.start(), section[1]) if section else (len(doc), "    ")
+    own, rest = "", doc[at:]
+    if section and section[2] == "Attributes":
+        own, _, rest = rest.partition("\n\n")
+        own = textwrap.dedent(own.rstrip()).split("\n", 2)[2] + "\n"
+    inherited: dict[str, str] = {}
+    for base in cls.__mro__:
+        for names, text in vars(base).get("_attributes", {}).items():
+            if not re.search(rf"(^|, ){names.split(',')[0]}\b.* : ", own, re.MULTILINE):
+                inherited.setdefault(names, text)
+    parameters = "\n".join(parameter.entry(name) for name, parameter in cls._parameters.items())
+    attributes = own + "\n".join(f"{names} : {text}" for names, text in inherited.items())
+    text = f"Parameters\n----------\n{parameters}\n\nAttributes\n----------\n{attributes}\n\n"
+    return doc[:at] + textwrap.indent(text, indent) + rest

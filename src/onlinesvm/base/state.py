@@ -1,0 +1,47 @@
+"""What a model remembers besides its parameters, and what the parts of an estimator share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from .core import Core, Numbering, new_numbering
+from .sklearn_types import BaseEstimator
+from .vocabulary import Vocabulary
+
+
+class _OnDemand:
+    """The lock and the numbering of a model, made when it is first needed."""
+
+    def __get__(self, model: Any, owner: type | None = None) -> Any:
+        return self if model is None else model.__dict__.setdefault("_register", new_numbering())
+
+
+class ModelState(BaseEstimator):
+    """A compiled core, the ids given so far, and the columns of the examples."""
+
+    _stem: ClassVar[str]  # of the core's name: "Ramp" for _core.Ramp32 and _core.Ramp64
+    _core: Core
+    _core_name: str
+    _core_settings: dict[str, Any]
+    _register: Numbering = _OnDemand()  # type: ignore[assignment]
+    _vocabulary: Vocabulary | None = None
+    _names: Mapping[Any, None] = {}  # of the columns, in order; none where there is a vocabulary
+    _sparsely: bool = False  # how the examples are kept: as the first one came
+
+    @property
+    def _next_id(self) -> int:
+        return int(self._register.next)
+
+    @_next_id.setter
+    def _next_id(self, number: int) -> None:
+        self._register.next = int(number)
+
+    @property
+    def _id_gap(self) -> int:
+        """Ids passed over because callers brought ids of their own."""
+        return int(self._register.gap)
+
+    @_id_gap.setter
+    def _id_gap(self, numbers: int) -> None:
+        self._register.gap = int(numbers)
