@@ -245,20 +245,7 @@ class SparseStore {
         if (first >= last) return;
         poll((last - first) * (q.size + 1));
         const Sums mine = Sums::of(q);
-        const auto each = [&](auto term) {
-            for (std::size_t i = 0; i < q.size; ++i) {
-                const std::uint32_t at = places_.find(q.indices[i]);
-                if (at == Places::kNone) continue;
-                const T v = q.values[i];
-                const Feature& feature = features_[at];
-                const Slot end = std::min(last, feature.column.size());
-                if (!feature.column.empty())  // a zero adds nothing: the bits are those of the list
-                    for (Slot j = first; j < end; ++j) out[j] += term(v, feature.column[j]);
-                else
-                    for (const Posting& p : feature.list)
-                        if (p.slot >= first && p.slot < last) out[p.slot] += term(v, p.value);
-            }
-        };
+        const auto each = [&](auto term) { add_terms(q, first, last, out, term); };
         std::fill(out + first, out + last, T(0));
         auto shape = shape_for<T>(kernel);
         switch (kernel.shape) {
@@ -289,6 +276,23 @@ class SparseStore {
     void set_width(std::size_t width) { width_ = width; }
 
   private:
+    // out[slot] += term(q_f, x_f) for the features f that both have.
+    template <class Term>
+    void add_terms(Row<T> q, Slot first, Slot last, T* out, Term term) const {
+        for (std::size_t i = 0; i < q.size; ++i) {
+            const std::uint32_t at = places_.find(q.indices[i]);
+            if (at == Places::kNone) continue;
+            const T v = q.values[i];
+            const Feature& feature = features_[at];
+            const Slot end = std::min(last, feature.column.size());
+            if (!feature.column.empty())  // a zero adds nothing: the bits are those of the list
+                for (Slot j = first; j < end; ++j) out[j] += term(v, feature.column[j]);
+            else
+                for (const Posting& p : feature.list)
+                    if (p.slot >= first && p.slot < last) out[p.slot] += term(v, p.value);
+        }
+    }
+
     struct Posting {
         std::uint32_t slot, entry;
         T value;

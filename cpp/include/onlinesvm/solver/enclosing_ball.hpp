@@ -129,14 +129,53 @@ struct EnclosingBall {
 };
 
 // G: inner products of the n centres, row-major; rho: radii; lift2: squared lifts.
-inline EnclosingBall enclosing_ball(std::span<const double> G, std::span<const double> rho,
-                                    std::span<const double> lift2) {
-    const std::size_t n = rho.size();
-    const auto reach = [&](double d, std::size_t i) {
+class BallsToEnclose {
+  public:
+    BallsToEnclose(std::span<const double> G, std::span<const double> rho,
+                   std::span<const double> lift2)
+        : G(G), rho(rho), lift2(lift2), n(rho.size()) {}
+
+    EnclosingBall solve() {
+        for (std::size_t i = 0; i < n; ++i)
+            if (bound(i)) {  // one ball holds all others
+                EnclosingBall whole{reach(0.0, i), std::vector<double>(n)};
+                whole.l[i] = 1.0;
+                return whole;
+            }
+        SimplexQP qp(G, n);
+        std::vector<double> b(n), slope(n), l;
+        double R = low;
+        for (int round = 0; round < 100; ++round) {  // Newton, kept inside [low, high]
+            for (std::size_t i = 0; i < n; ++i) {
+                const double s = lift2[i] > 0.0 ? std::sqrt(std::max(0.0, R * R - lift2[i])) : R;
+                b[i] = G[i * n + i] + lift2[i] + (2.0 * s - rho[i]) * rho[i];
+                slope[i] = rho[i] > 0.0 ? 2.0 * rho[i] * R / s : 0.0;
+            }
+            l = qp.maximise(b);
+            const double excess = qp.value(b) - R * R;
+            double down = 2.0 * R;
+            for (std::size_t i = 0; i < n; ++i) down -= l[i] * slope[i];
+            (excess > 0.0 ? low : high) = R;
+            double next = R + excess / down;
+            if (!(next >= low && next <= high)) next = 0.5 * (low + high);
+            const bool still = std::abs(next - R) <= 1e-15 * R;
+            R = next;
+            if (still) break;
+        }
+        return {R, std::move(l)};
+    }
+
+  private:
+    std::span<const double> G, rho, lift2;
+    std::size_t n;
+    double low = 0.0, high = std::numeric_limits<double>::infinity();  // of R
+
+    // The radius that holds ball i, of one whose centre is at distance d.
+    double reach(double d, std::size_t i) const {
         return lift2[i] > 0.0 ? std::sqrt((d + rho[i]) * (d + rho[i]) + lift2[i]) : d + rho[i];
-    };
-    double low = 0.0, high = std::numeric_limits<double>::infinity();
-    for (std::size_t i = 0; i < n; ++i) {
+    }
+    // What ball i says of R; whether it holds all others.
+    bool bound(std::size_t i) {
         const double own = reach(0.0, i);
         double all = own;  // from c_i around everything
         low = std::max(low, own);
@@ -147,35 +186,14 @@ inline EnclosingBall enclosing_ball(std::span<const double> G, std::span<const d
             all = std::max(all, reach(d, j));
             low = std::max(low, 0.5 * (d + rho[i] + rho[j]));
         }
-        if (all <= own) {  // one ball holds all others
-            EnclosingBall whole{own, std::vector<double>(n)};
-            whole.l[i] = 1.0;
-            return whole;
-        }
         high = std::min(high, all);
+        return all <= own;
     }
+};
 
-    SimplexQP qp(G, n);
-    std::vector<double> b(n), slope(n), l;
-    double R = low;
-    for (int round = 0; round < 100; ++round) {  // Newton, kept inside [low, high]
-        for (std::size_t i = 0; i < n; ++i) {
-            const double s = lift2[i] > 0.0 ? std::sqrt(std::max(0.0, R * R - lift2[i])) : R;
-            b[i] = G[i * n + i] + lift2[i] + (2.0 * s - rho[i]) * rho[i];
-            slope[i] = rho[i] > 0.0 ? 2.0 * rho[i] * R / s : 0.0;
-        }
-        l = qp.maximise(b);
-        const double excess = qp.value(b) - R * R;
-        double down = 2.0 * R;
-        for (std::size_t i = 0; i < n; ++i) down -= l[i] * slope[i];
-        (excess > 0.0 ? low : high) = R;
-        double next = R + excess / down;
-        if (!(next >= low && next <= high)) next = 0.5 * (low + high);
-        const bool still = std::abs(next - R) <= 1e-15 * R;
-        R = next;
-        if (still) break;
-    }
-    return {R, std::move(l)};
+inline EnclosingBall enclosing_ball(std::span<const double> G, std::span<const double> rho,
+                                    std::span<const double> lift2) {
+    return BallsToEnclose(G, rho, lift2).solve();
 }
 
 }  // namespace onlinesvm
