@@ -1,4 +1,8 @@
-"""Every public estimator keeps every promise: ours, and scikit-learn's."""
+"""Every public estimator keeps every promise: ours, and scikit-learn's.
+
+Expected failures, with their reasons, and the settings to try stand beside the tests of each class:
+``CONTRACT`` in tests/<family>/test_<stem>.py.
+"""
 
 from __future__ import annotations
 
