@@ -40,9 +40,9 @@ def in_navigation() -> set[str]:
 
 def test_every_class_is_in_the_reference():
     modules = re.findall(r"^::: ([\w.]+)$", "\n".join(map(text, in_navigation())), re.MULTILINE)
-    families = [importlib.import_module(name) for name in modules if name in FAMILIES]
-    documented = {name for family in families for name in family.__all__}
-    assert {cls.__name__ for cls in onlinesvm.all_estimators()} <= documented
+    documented = tuple(f"{name}." for name in modules if name in FAMILIES)  # submodules included
+    for cls in onlinesvm.all_estimators():
+        assert cls.__module__.startswith(documented), f"{cls.__name__} has no page"
 
 
 def test_links_lead_to_pages():
