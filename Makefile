@@ -73,7 +73,8 @@ build/native/build.ninja: .venv/.made Makefile
 	$(call configure,build/native) $(modules) -DONLINESVM_INPLACE=ON
 	@touch $@
 
-build/tidy/compile_commands.json: .venv/.made Makefile CMakeLists.txt cpp/bind/algorithms.txt
+build/tidy/compile_commands.json: .venv/.made Makefile CMakeLists.txt cmake/algorithms.cmake \
+    cpp/bind/algorithms.txt
 	$(call configure,build/tidy) $(modules) -DONLINESVM_TESTS=ON
 	@touch $@
 
@@ -184,6 +185,7 @@ build/tidy/cpp/%.ok: cpp/%.cpp $(asked)
 build/tidy/bind/%.ok: build/tidy/bind/%.cpp $(asked)
 	$(ask_tidy)
 
+.PRECIOUS: build/tidy/bind/%.cpp
 build/tidy/bind/%.cpp: build/tidy/compile_commands.json ;
 
 format: .venv/.installed

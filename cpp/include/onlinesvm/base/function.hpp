@@ -125,8 +125,8 @@ class Function {
     void add(const Example<T>& e, std::span<const Change> changes, double slack = 0.0) {
         rescale(e, changes, slack);
         note_birth(e);
-        for (const auto& [r, step] : changes)
-            if (keeps.bias) of.edit(r).bias += step;
+        if (keeps.bias)
+            for (const auto& [r, step] : changes) of.edit(r).bias += step;
         std::visit([&](auto& m) { m.add(e.x, e.id, steps); }, model);
     }
     // The same, as one more stored example even if it is one already.

@@ -68,7 +68,7 @@ class KernelRow {
 template <class T>
 class KernelCache {
   public:
-    KernelCache(Kernel kernel, std::size_t cache_bytes)
+    KernelCache(const Kernel& kernel, std::size_t cache_bytes)
         : store_(kernel), coming_(kernel), budget_(cache_bytes) {
         spare_.reserve(kSpare);  // giving a row back must not need memory
     }
@@ -373,7 +373,7 @@ class KernelCache {
 
     std::size_t nbytes() const {
         return store_.nbytes() + slabs_.nbytes() +
-               size() * (2 * sizeof(double) + sizeof(KernelRow<T>) + 4 * 8);
+               size() * (2 * sizeof(double) + sizeof(KernelRow<T>) + 4 * sizeof(void*));
     }
 
     template <class A>

@@ -256,6 +256,8 @@ class Slotted : public Parts<Self>, public Follower {
     void commit() noexcept {}
     void revert() noexcept { self().derive(); }
 
+    ~Slotted() override { rows_.unfollow(this); }
+
     void check() {}
     void turn_round() {}
     void derive() {}
@@ -263,7 +265,6 @@ class Slotted : public Parts<Self>, public Follower {
   protected:
     using Parts<Self>::self;
     explicit Slotted(KernelCache<T>& rows) : rows_(rows) {}
-    ~Slotted() override { rows_.unfollow(this); }
 
     // The last thing a constructor does: a machine that could not be made follows nothing.
     void follow_slots() {

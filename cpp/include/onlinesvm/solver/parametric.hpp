@@ -148,7 +148,11 @@ class Parametric final : public ParametricClimb<Parametric<T, Copies>, T, Copies
     class Snapshot {
       public:
         explicit Snapshot(const Parametric& p)
-            : s_(p.s_), h_(p.h_), gram_(p.gram_), since_(p.since_refresh_), path_(p.path_.size()) {
+            : s_(p.s_.begin(), p.s_.end()),
+              h_(p.h_.begin(), p.h_.end()),
+              gram_(p.gram_),
+              since_(p.since_refresh_),
+              path_(p.path_.size()) {
             for (Slot j = 0; j < p.rows_.size(); ++j) ids_.push_back(p.rows_.id(j));
             for (Member m : p.S_) S_.push_back({p.rows_.id(slot_of(m)), m % Copies});
         }
