@@ -30,6 +30,7 @@
 #include "borrowed.hpp"
 #include "fair_mutex.hpp"
 #include "named.hpp"
+#include "onlinesvm/base/linear_model.hpp"
 #include "onlinesvm/base/path.hpp"
 #include "onlinesvm/base/support.hpp"
 #include "onlinesvm/base/threads.hpp"
@@ -88,7 +89,7 @@ class Shared {
             Borrowed<std::vector<T>> buffer;
             const std::size_t n = x.shape(0);
             const T* stored = as(values, n, *buffer);
-            if (!all_finite(stored, n)) return false;
+            if (!all_finite(stored, n) || is_too_long({stored, n})) return false;
             const Register::Turn turn(numbers);
             if (numbers.full()) return false;
             learn(Row<T>(stored, n), y, w, std::int64_t(numbers.next));
@@ -102,7 +103,7 @@ class Shared {
         Borrowed<NamedRow<T>> named;
         Names fresh;
         const std::optional<Row<T>> row = try_read(*named, x, vocabulary, fresh);
-        if (!row || numbers.full()) return false;
+        if (!row || is_too_long(*row) || numbers.full()) return false;
         Taught taught(vocabulary, fresh);
         learn(*row, y, w, std::int64_t(numbers.next));
         taught.keep();
@@ -472,6 +473,8 @@ class Shared {
             return std::nullopt;
         }
     }
+    // Its own kernel value is none; a step of weights would find out when it is half done.
+    static bool is_too_long(Row<T> x) { return !std::isfinite(squared_norm(x.values, x.size)); }
     static void demand_scores(const double* scores, std::size_t n) {
         if (!all_finite(scores, n))
             throw std::invalid_argument("X: a score is too large for a number; scale the features");

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import onlinesvm
 from onlinesvm import (
     LASVC,
     IncrementalSVC,
@@ -154,3 +155,39 @@ def test_ids_run_out_with_a_clear_word(cls: Any) -> None:
         assert fingerprint(model) == before
     model.partial_fit(X[2:], y[2:], ids=[5, 6])
     assert model.n_seen_ == 4
+
+
+@pytest.mark.parametrize("cls", onlinesvm.all_estimators())
+def test_a_row_that_is_too_long_leaves_nothing_behind(cls: Any) -> None:
+    """Its own kernel value is infinite; weights find that out late in their step."""
+    model = cls(kernel="linear")
+    if not hasattr(model, "learn_one"):
+        pytest.skip("no stream")
+    X, _ = rows(6)
+    y = np.arange(6) % 2
+    model.partial_fit(X, y, **({"classes": [0, 1]} if hasattr(model, "classes") else {}))
+    for long in (np.full(3, 1e200), np.array([0.0, 1e155, 0.0])):
+        before = fingerprint(model)
+        try:
+            model.learn_one(long, 1)
+        except ValueError:
+            assert fingerprint(model) == before
+
+
+def test_an_id_that_is_held_is_refused() -> None:
+    """A second example of the same name would be added to the first."""
+    X, _ = rows(6)
+    y = np.arange(6) % 2
+    for cls in onlinesvm.all_estimators():
+        model = cls(kernel="rbf", gamma=0.5)
+        if not hasattr(model, "partial_fit"):
+            continue
+        known = {"classes": [0, 1]} if hasattr(model, "classes") else {}
+        model.partial_fit(X, y, ids=np.arange(6), **known)
+        held = getattr(model, "support_", [])
+        if len(held) == 0:
+            continue
+        before = fingerprint(model)
+        with pytest.raises(ValueError, match="bears already"):
+            model.partial_fit(X[:1] + 1, y[:1], ids=[int(held[0])])
+        assert fingerprint(model) == before

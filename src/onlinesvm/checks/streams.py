@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -193,8 +194,8 @@ def streaming_classifier(estimator: Any) -> bool:
 
 
 def weighing(estimator: Any) -> bool:
-    """All but a model of several balls, which refuses unlike weights."""
-    return getattr(estimator, "balls", 1) == 1
+    """All but a model of several balls, which refuses unlike weights, and hard margins."""
+    return getattr(estimator, "balls", 1) == 1 and getattr(estimator, "C", 1.0) != math.inf
 
 
 def weighing_stream(estimator: Any) -> bool:
