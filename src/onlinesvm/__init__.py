@@ -25,6 +25,7 @@ from .gradient.sgd import SGDSVC as SGDSVC
 from .margin.passive_aggressive import PassiveAggressiveClassifier as PassiveAggressiveClassifier
 from .margin.passive_aggressive import PassiveAggressiveRegressor as PassiveAggressiveRegressor
 from .margin.perceptron import KernelPerceptron as KernelPerceptron
+from .margin.romma import RommaClassifier as RommaClassifier
 from .queries import All as All
 from .queries import Greedy as Greedy
 from .queries import Margin as Margin

@@ -1,0 +1,60 @@
+// ROMMA, the Relaxed Online Maximum Margin Algorithm (Li, Long: Machine Learning 46, 2002).
+//
+// w <- argmin |w|^2 subject to y w.x >= 1 and w.w_t >= |w_t|^2, the half-space that stands in for all
+// past examples; one output against the rest. Every example has a coordinate of its own, of squared
+// length 1/C. Where the paper is silent: if y w.x >= |x|^2 |w|^2, the example alone binds.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "onlinesvm/base/step_learner.hpp"
+
+namespace onlinesvm {
+
+template <class T>
+class Romma : public StepLearner<T, Romma<T>> {
+  public:
+    struct Params {
+        std::string variant = "aggressive";  // steps inside the margin too; "plain": on mistakes
+        double C = 0.1;                      // infinity: the paper's hard margin
+        bool average = true;
+        Kernel kernel;
+
+        void fields(auto&& f) {
+            f("variant", variant), f("C", C), f("average", average), f("kernel", kernel);
+        }
+    };
+
+    explicit Romma(const Params& p)
+        : Romma::StepLearner(p.kernel, {.mean = p.average, .norm = true}), p(p) {
+        if (p.variant != "plain" && p.variant != "aggressive")
+            throw std::invalid_argument("variant: must be 'plain' or 'aggressive'");
+        if (!(p.C > 0.0)) throw std::invalid_argument("C: must be positive");
+    }
+    double step(Function<T>& f, const Example<T>& e) {
+        const std::size_t label = class_number(e.y, f.outputs());
+        const auto scores = f.predict(e.x);
+        const double slack = 1.0 / (p.C * e.weight), X = f.k(e.x) + slack;
+        double loss = 0.0;
+        moves.clear(), moves.reserve(scores.size());  // later nothing may fail
+        for (std::size_t r = 0; r < scores.size() && X > 0.0 && std::isfinite(X); ++r) {
+            const double y = label == (scores.size() == 1 ? 1 : r) ? 1.0 : -1.0;
+            const double m = y * scores[r], N = f.norm2(r), D = X * N - m * m;
+            loss += std::max(0.0, 1.0 - m);
+            if (m >= 1.0 || (m > 0.0 && p.variant == "plain")) continue;
+            const bool alone = m >= X * N || D <= 1e-12 * X * N;  // N = 0, and x parallel to w
+            if (alone && m < 0.0) continue;                       // no w satisfies both
+            f.shrink(r, alone ? 0.0 : (X * N - m) / D);
+            moves.push_back({r, y * (alone ? 1.0 / X : N * (1.0 - m) / D)});
+        }
+        if (!moves.empty()) f.add(e, moves, slack);
+        return loss;
+    }
+
+  private:
+    Params p;
+    std::vector<Change> moves;  // of the example at hand
+};
+
+}  // namespace onlinesvm
