@@ -34,7 +34,7 @@ struct Keeps {
     bool births = false;    // the round in which each example was stored
     bool mean = false;      // of all functions that served a round: it predicts
     bool norm = false;      // |f|^2 of each output
-    bool bias = false;      // added to f, moved with it, never shrunk
+    bool bias = false;      // added to f, moved with it, never shrunk; not with a mean
 };
 
 // f_r = a_r v_r. The mean is lazy: with S_r = sum over past rounds of f_r = b_r v_r + u_r, a round
@@ -52,8 +52,7 @@ class Function {
     std::size_t outputs() const { return of.size(); }
     void resize(std::size_t outputs) {
         of.resize(outputs);
-        steps.reserve(2 * parts *
-                      std::max<std::size_t>(2, outputs));  // a step in weights must not fail
+        steps.reserve(parts * (outputs + 1));  // a step in weights must not fail
         std::visit([&](auto& m) { m.resize(outputs * parts); }, model);
     }
     // Two classes share one output f; with a third they become -f/2 and f/2, the same classifier.
@@ -86,12 +85,7 @@ class Function {
         for (std::size_t r = 0; r < raw.size(); ++r) raw[r] = of[r].a * raw[r] + of[r].bias;
         return raw;
     }
-    // The same, in a round that f serves.
-    std::span<const double> predict(Row<T> x) {
-        read(x);
-        serve();
-        return raw;
-    }
+    // f as it is has served a round: the mean counts it.
     void serve() {
         ++rounds;
         for (std::size_t r = 0; keeps.mean && r < outputs(); ++r) of.edit(r).b += of[r].a;
@@ -145,8 +139,8 @@ class Function {
     }
     std::optional<Slot> find(std::int64_t id) const {
         const auto* m = std::get_if<KernelModel<T>>(&model);
-        if (!m || m->find(id) == m->size()) return std::nullopt;
-        return m->find(id);
+        const Slot slot = m ? m->find(id) : 0;
+        return m && slot < m->size() ? std::optional(slot) : std::nullopt;
     }
     std::optional<Slot> born_in(std::int64_t t) const {
         const auto at = std::find(born.begin(), born.end(), t);

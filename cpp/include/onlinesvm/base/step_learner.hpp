@@ -38,8 +38,8 @@ class StepLearner {
     }
     void expect(std::span<const Row<T>> coming) { f.expect(coming); }
     void turn(std::size_t i) { f.turn(i); }
-    // Whether a step fails before it changes anything, or not at all: it reads first, and to move
-    // weights takes no memory.
+    // Whether a step fails before it changes anything, or not at all: it reads and judges first, and
+    // to move weights takes no memory. Rows too long for k(x, x) do not come this way.
     bool steps_whole() const { return f.linear(); }
 
     // What the examples cost when they came, before each was learned.

@@ -30,7 +30,8 @@ class Sgd : public StepLearner<T, Sgd<T>> {
           eta(p.learning_rate, p.eta0, p.alpha) {}
 
     double step(Function<T>& f, const Example<T>& e) {
-        Loss loss = task.loss(f.predict(e.x), e.y);
+        Loss loss = task.loss(f.read(e.x), e.y);
+        f.serve();
         const double eta_t = eta(e.t);
         f.shrink(1.0 - eta_t * lambda);
         if (loss.value > 0.0) f.add(e, loss.moves(eta_t * e.weight));

@@ -35,7 +35,8 @@ class PassiveAggressive : public StepLearner<T, PassiveAggressive<T, Task>> {
 
     // Figure 1.
     double step(Function<T>& f, const Example<T>& e) {
-        Loss loss = p.task.loss(f.predict(e.x), e.y);
+        Loss loss = p.task.loss(f.read(e.x), e.y);
+        f.serve();
         if (!(loss.value > 0.0)) return 0.0;  // passive
         const double V2 = static_cast<double>(loss.count) * f.k(e.x), C = p.C * e.weight;
         const double tau = first ? std::min(C, loss.value / V2) : loss.value / (V2 + 0.5 / C);

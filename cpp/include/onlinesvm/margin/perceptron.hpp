@@ -28,7 +28,8 @@ class Perceptron : public StepLearner<T, Perceptron<T>> {
     }
 
     double step(Function<T>& f, const Example<T>& e) {
-        const auto moves = mistakes.moves(f.predict(e.x), e.y, e.weight);
+        const auto moves = mistakes.moves(f.read(e.x), e.y, e.weight);
+        f.serve();
         if (moves.empty()) return 0.0;
         voted ? f.push(e, moves) : f.add(e, moves);  // voted: a function of its own
         return 1.0;

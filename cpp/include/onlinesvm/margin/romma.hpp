@@ -34,10 +34,10 @@ class Romma : public StepLearner<T, Romma<T>> {
     }
     double step(Function<T>& f, const Example<T>& e) {
         const std::size_t label = class_number(e.y, f.outputs());
-        const auto scores = f.predict(e.x);
+        const auto scores = f.read(e.x);
         const double slack = 1.0 / (p.C * e.weight), X = f.k(e.x) + slack;
         double loss = 0.0;
-        moves.clear(), moves.reserve(scores.size());  // later nothing may fail
+        moves.clear(), moves.reserve(scores.size()), f.serve();  // from here on nothing may fail
         for (std::size_t r = 0; r < scores.size() && X > 0.0 && std::isfinite(X); ++r) {
             const double y = label == (scores.size() == 1 ? 1 : r) ? 1.0 : -1.0;
             const double m = y * scores[r], N = f.norm2(r), D = X * N - m * m;
