@@ -86,16 +86,13 @@ class StreamSVM {
     };
 
     explicit StreamSVM(const Params& params) : params(params), f(params.kernel) {
-        if (!(params.C > 0.0 && std::isfinite(params.C)))
-            throw std::invalid_argument("C: must be positive and finite");
-        if (params.lookahead < 1 || params.balls < 1)
-            throw std::invalid_argument("lookahead, balls: must be at least 1");
-        if (params.lookahead > 1 && params.balls > 1)
-            throw std::invalid_argument("lookahead, balls: one of them must be 1");
+        require(params.C > 0.0 && std::isfinite(params.C), "C: must be positive and finite");
+        require(params.lookahead >= 1 && params.balls >= 1, "lookahead, balls: must be at least 1");
+        require(params.lookahead == 1 || params.balls == 1, "lookahead, balls: one must be 1");
         resize(1);
     }
 
-    void learn(Row<T> x, double y, double weight, std::int64_t id) {
+    void learn(const Row<T>& x, double y, double weight, std::int64_t id) {
         const std::size_t label = class_number(y, outputs());
         const double slack = 1.0 / (params.C * weight), k = f.k(x);
         if (!std::isfinite(slack) || !std::isfinite(k)) return;  // infinitely far away
@@ -193,8 +190,8 @@ class StreamSVM {
     // The model of two streams from the models of each; ids of the other's examples go up by
     // `shift`, and my class c bears numbers[c] over there. Both let their waiting examples in first.
     void merge(StreamSVM other, std::int64_t shift, std::span<const std::int64_t> numbers) {
-        if (other.outputs() != outputs() || other.params.balls != params.balls)
-            throw std::invalid_argument("other: a model of other classes or parameters");
+        require(other.outputs() == outputs() && other.params.balls == params.balls,
+                "other: a model of other classes or parameters");
         demand_permutation(numbers);
         flush();
         other.flush();

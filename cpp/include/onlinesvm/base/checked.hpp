@@ -1,4 +1,4 @@
-// Sizes from outside: products and sums that say so where they would wrap.
+// What comes from outside: parameters that must be in range, sizes that must not wrap.
 #pragma once
 
 #include <cstddef>
@@ -6,6 +6,10 @@
 #include <stdexcept>
 
 namespace onlinesvm {
+
+inline void require(bool holds, const char* message) {
+    if (!holds) throw std::invalid_argument(message);
+}
 
 inline std::size_t checked_mul(std::size_t a, std::size_t b) {
     if (a != 0 && b > std::numeric_limits<std::size_t>::max() / a)

@@ -23,18 +23,17 @@ namespace onlinesvm {
 // An example as it arrives, in round t = 1, 2, ...
 template <class T>
 struct Example {
-    Row<T> x;
+    const Row<T>& x;
     double y = 0.0, weight = 1.0;
     std::int64_t id = 0, t = 0;
 };
 
 // What is kept besides f itself.
 struct Keeps {
-    bool examples = false;  // even where weights would do
-    bool births = false;    // the round in which each example was stored
-    bool mean = false;      // of all functions that served a round: it predicts
-    bool norm = false;      // |f|^2 of each output
-    bool bias = false;      // added to f, moved with it, never shrunk; not with a mean
+    bool births = false;  // examples, even where weights would do, each with its round
+    bool mean = false;    // of all functions that served a round: it predicts
+    bool norm = false;    // |f|^2 of each output
+    bool bias = false;    // added to f, moved with it, never shrunk; not with a mean
 };
 
 // f_r = a_r v_r. The mean is lazy: with S_r = sum over past rounds of f_r = b_r v_r + u_r, a round
@@ -45,13 +44,14 @@ class Function {
   public:
     explicit Function(const Kernel& kernel, Keeps keeps = {})
         : keeps(keeps), parts(keeps.mean ? 2 : 1), model(LinearModel<T>(kernel.offset)) {
-        if (kernel.shape != Shape::linear || keeps.examples) model = KernelModel<T>(kernel);
+        if (kernel.shape != Shape::linear || keeps.births) model = KernelModel<T>(kernel);
         resize(1);
     }
 
     std::size_t outputs() const { return of.size(); }
     void resize(std::size_t outputs) {
         of.resize(outputs);
+        raw.resize(std::max(raw.size(), outputs));
         steps.reserve(parts * (outputs + 1));  // a step in weights must not fail
         std::visit([&](auto& m) { m.resize(outputs * parts); }, model);
     }
@@ -79,11 +79,10 @@ class Function {
     }
 
     // The newest f at the example about to be learned.
-    std::span<const double> read(Row<T> x) {
-        raw.resize(outputs());
+    std::span<const double> read(const Row<T>& x) {
         std::visit([&](auto& m) { m.read(x, parts, raw.data()); }, model);
-        for (std::size_t r = 0; r < raw.size(); ++r) raw[r] = of[r].a * raw[r] + of[r].bias;
-        return raw;
+        for (std::size_t r = 0; r < outputs(); ++r) raw[r] = of[r].a * raw[r] + of[r].bias;
+        return std::span(raw).first(outputs());
     }
     // f as it is has served a round: the mean counts it.
     void serve() {
@@ -91,7 +90,7 @@ class Function {
         for (std::size_t r = 0; keeps.mean && r < outputs(); ++r) of.edit(r).b += of[r].a;
     }
 
-    double k(Row<T> x) const {  // k(x, x)
+    double k(const Row<T>& x) const {  // k(x, x)
         return std::visit([&](const auto& m) { return m.norm2(x); }, model);
     }
     double norm2(std::size_t r) const { return of[r].norm2; }
@@ -167,11 +166,11 @@ class Function {
     }
     // v as it grew: visit(i, v) after each stored example, in slot order.
     template <class Visit>
-    void replay(Row<T> x, Visit&& visit) const {
+    void replay(const Row<T>& x, Visit&& visit) const {
         std::get<KernelModel<T>>(model).replay(x, visit);
     }
     // Whether x could have been read before: there are as many weights as it is wide.
-    bool has_room_for(Row<T> x) const {
+    bool has_room_for(const Row<T>& x) const {
         const auto* m = std::get_if<LinearModel<T>>(&model);
         return !m || x.width <= m->width();
     }
@@ -263,6 +262,7 @@ class Function {
             const std::size_t held = std::visit([](const auto& m) { return m.outputs(); }, model);
             demand(held == outputs() * parts && born.size() == (keeps.births ? size() : 0),
                    "the function does not fit its outputs or its rounds");
+            resize(outputs());
         }
     }
 

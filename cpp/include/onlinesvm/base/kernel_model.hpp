@@ -47,7 +47,7 @@ class KernelModel {
     void turn(std::size_t i) { turn_ = i; }
 
     // The scores of the example about to be learned, of every `every`-th output.
-    void read(Row<T> x, std::size_t every, double* out) {
+    void read(const Row<T>& x, std::size_t every, double* out) {
         store.demand_own_value(x);
         const Row<T> query = as_stored(x, scratch);
         const std::size_t i = std::exchange(turn_, kNobody);
@@ -56,7 +56,7 @@ class KernelModel {
             *out++ = isa::table<T>().dot(row, s[r].data(), store.size());
     }
 
-    void score(Row<T> x, double* out) const { score_many({&x, 1}, out); }
+    void score(const Row<T>& x, double* out) const { score_many({&x, 1}, out); }
 
     void score_many(std::span<const Row<T>> xs, double* out) const {
         std::vector<const double*> coefficients;
@@ -70,17 +70,17 @@ class KernelModel {
         }
     }
 
-    double norm2(Row<T> x) const {
+    double norm2(const Row<T>& x) const {
         store.demand_own_value(x);
         return store.self(x);
     }
 
     // Of an example that is stored already, as in a later pass, there is more.
-    void add(Row<T> x, std::int64_t id, std::span<const Change> changes) {
+    void add(const Row<T>& x, std::int64_t id, std::span<const Change> changes) {
         const std::size_t slot = find(id);
         slot < size() ? amend(slot, changes) : push(x, id, changes);
     }
-    void push(Row<T> x, std::int64_t id, std::span<const Change> changes) {
+    void push(const Row<T>& x, std::int64_t id, std::span<const Change> changes) {
         store.push(as_stored(x, scratch));
         ids.push_back(id);
         largest = std::max(largest, id);
@@ -112,7 +112,7 @@ class KernelModel {
 
     // The scores of x as they grew: visit(i, f) after each stored example, in slot order.
     template <class Visit>
-    void replay(Row<T> x, Visit&& visit) const {
+    void replay(const Row<T>& x, Visit&& visit) const {
         typename Store<T>::Scratch form;
         Aligned<T> values(store.padded_size());
         if (store.size() > 0) store.row(as_stored(x, form), 0, store.size(), values.data());
@@ -236,7 +236,7 @@ class KernelModel {
     }
 
     // A dense example for a sparse store and the other way round; the scratch keeps it alive.
-    Row<T> as_stored(Row<T> x, typename Store<T>::Scratch& form) const {
+    Row<T> as_stored(const Row<T>& x, typename Store<T>::Scratch& form) const {
         if (store.size() == 0 || x.sparse() == store.sparse()) return x;
         form = {};
         form.sparse = store.sparse();
@@ -253,12 +253,12 @@ class KernelModel {
         return form.row();
     }
 
-    const T* complete(Row<T> x, Aligned<T>& row) const {
+    const T* complete(const Row<T>& x, Aligned<T>& row) const {
         if (row.size() < store.padded_size()) row.resize(store.padded_size());
         store.row(x, known, store.size(), row.data());
         return row.data();
     }
-    const T* fresh(Row<T> x) {
+    const T* fresh(const Row<T>& x) {
         if (row.size() < store.padded_size()) row.resize(2 * store.padded_size());
         store.row(x, 0, store.size(), row.data());
         return row.data();

@@ -62,21 +62,21 @@ class LinearModel {
         for (const Row<T>& x : xs) score(x, out), out += outputs();
     }
 
-    void score(Row<T> x, double* out) const {
+    void score(const Row<T>& x, double* out) const {
         const std::size_t n = known(x);
         for (std::size_t r = 0; r < outputs(); ++r)
             out[r] = bias[r] + product(x, n, w.data() + r * stride);
     }
 
     // The scores of the example about to be learned, of every `every`-th output.
-    void read(Row<T> x, std::size_t every, double* out) {
+    void read(const Row<T>& x, std::size_t every, double* out) {
         widen(x.width);
         const std::size_t n = known(x);
         for (std::size_t r = 0; r < outputs(); r += every)
             *out++ = bias[r] + product(x, n, w.data() + r * stride);
     }
 
-    double norm2(Row<T> x) const {
+    double norm2(const Row<T>& x) const {
         const double own = squared_norm(x.values, x.size) + offset;
         if (!std::isfinite(own))
             throw std::invalid_argument(
@@ -86,7 +86,7 @@ class LinearModel {
     }
 
     // For an example that was read before.
-    void add(Row<T> x, std::int64_t, std::span<const Change> changes) {
+    void add(const Row<T>& x, std::int64_t, std::span<const Change> changes) {
         for (const auto& [output, step] : changes) {
             bias.edit(output) += step * offset;
             double* weights = w.edit().data() + output * stride;
@@ -169,7 +169,7 @@ class LinearModel {
     PlainLedger<double> bias;  // outputs
     std::size_t stride = 0, columns = 0;
 
-    static double product(Row<T> x, std::size_t n, const double* weights) {
+    static double product(const Row<T>& x, std::size_t n, const double* weights) {
         if (!x.sparse()) return isa::table<T>().dot(x.values, weights, n);
         double sum = 0.0;
         for (std::size_t i = 0; i < n; ++i)
@@ -178,7 +178,7 @@ class LinearModel {
     }
 
     // Stored values of x that have a weight; the others meet an implicit zero.
-    std::size_t known(Row<T> x) const {
+    std::size_t known(const Row<T>& x) const {
         if (x.width <= columns) return x.size;
         if (!x.sparse()) return columns;
         return std::lower_bound(x.indices, x.indices + x.size, static_cast<std::int32_t>(columns)) -

@@ -25,8 +25,8 @@ struct Loss {
 };
 
 inline std::size_t class_number(double y, std::size_t outputs) {
-    if (!(y >= 0.0 && y < static_cast<double>(std::max<std::size_t>(2, outputs))))
-        throw std::invalid_argument("y: not a known class");
+    require(y >= 0.0 && y < static_cast<double>(std::max<std::size_t>(2, outputs)),
+            "y: not a known class");
     return static_cast<std::size_t>(y);
 }
 

@@ -30,7 +30,7 @@ class StepLearner {
   public:
     using Verbs = StepVerbs;
 
-    void learn(Row<T> x, double y, double weight, std::int64_t id) {
+    void learn(const Row<T>& x, double y, double weight, std::int64_t id) {
         if (!(weight > 0.0)) return;
         const double loss = method().step(f, {x, y, weight, id, t + 1});
         ++t;
@@ -52,10 +52,11 @@ class StepLearner {
     }
     bool holds(std::int64_t id) const { return f.find(id).has_value(); }
 
-    void score(Row<T> x, double* out) const { method().score_many({&x, 1}, out); }
+    void score(const Row<T>& x, double* out) const { method().score_many({&x, 1}, out); }
     void score_many(std::span<const Row<T>> xs, double* out) const { f.score_many(xs, out); }
     std::size_t outputs() const { return f.outputs(); }
     Weights weights() const { return f.weights(); }
+    std::vector<double> free_bias() const { return f.free_bias(); }
     Support<T> support() const { return f.support(); }
 
     void grow(std::size_t classes) {

@@ -36,6 +36,7 @@ class Block {
     }
     // f takes all the moves, each `factor` as long.
     void empty_into(Function<T>& f, double factor) {
+        if (waiting.empty()) return;
         for (const Member& member : waiting) {
             std::vector<Change> moves = member.moves;
             for (Change& move : moves) move.step *= factor;

@@ -4,9 +4,6 @@
 // k(x, .). What shrinks long enough is dropped, so that at most tau examples are ever held.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "onlinesvm/base/step_learner.hpp"
 #include "onlinesvm/gradient/norma_task.hpp"
 #include "onlinesvm/gradient/schedule.hpp"
@@ -17,17 +14,14 @@ template <class T, class Task>
 class Norma : public StepLearner<T, Norma<T, Task>> {
   public:
     using Verbs = Offers<StepVerbs, verb::unlearn, verb::level, verb::free_bias>;
-
     struct Params {
         double alpha = 1e-2;  // lambda
         std::string learning_rate = "constant";
-        double eta0 = 0.1;
-        double nu = 0.0;              // 0: the level stays
+        double eta0 = 0.1, nu = 0.0;  // nu = 0: the level stays
         std::int64_t truncation = 0;  // tau; 0: none
         bool free_bias = false;
         Kernel kernel;
         Task task;
-
         void fields(auto&& f) {
             f("alpha", alpha), f("learning_rate", learning_rate), f("eta0", eta0), f("nu", nu);
             f("truncation", truncation), f("free_bias", free_bias), f("kernel", kernel);
@@ -36,13 +30,7 @@ class Norma : public StepLearner<T, Norma<T, Task>> {
     };
 
     explicit Norma(const Params& p)
-        : Norma::StepLearner(
-              p.kernel,
-              {.examples = p.truncation > 0, .births = p.truncation > 0, .bias = p.free_bias}),
-          p(p),
-          eta(p.learning_rate, p.eta0, p.alpha) {
-        if (p.truncation < 0) throw std::invalid_argument("truncation: must not be negative");
-    }
+        : Norma::StepLearner(p.kernel, {.births = p.truncation > 0, .bias = p.free_bias}), p(p) {}
 
     // Predict with the old f; shrink it, drop what is too old, append; then move the level.
     double step(Function<T>& f, const Example<T>& e) {
@@ -61,20 +49,12 @@ class Norma : public StepLearner<T, Norma<T, Task>> {
             out[i] = p.task.decision(out[i], level_);
     }
     double level() const { return level_; }  // rho or epsilon
-    std::vector<double> free_bias() const { return this->f.free_bias(); }
     auto members() { return std::tuple(Named{"level", level_}); }
 
   private:
     Params p;
-    Schedule eta;
+    Schedule eta{p.learning_rate, p.eta0, p.alpha};
     double level_ = p.task.level();
 };
-
-template <class T>
-using NormaClassifier = Norma<T, NormaClassification>;
-template <class T>
-using NormaRegressor = Norma<T, NormaRegression>;
-template <class T>
-using NormaOneClass = Norma<T, NormaNovelty>;
 
 }  // namespace onlinesvm

@@ -8,6 +8,9 @@
 
 namespace onlinesvm {
 
+template <class T, class Task>
+class Norma;
+
 struct NormaClassification : Classification {
     double level() const { return 1.0; }
     static double adapted(double rho, double eta, double nu, bool error) {
@@ -15,6 +18,8 @@ struct NormaClassification : Classification {
     }
     double decision(double f, double) const { return f; }
 };
+template <class T>
+using NormaClassifier = Norma<T, NormaClassification>;
 
 struct NormaNovelty {
     void fields(auto&&) {}
@@ -27,6 +32,8 @@ struct NormaNovelty {
     }
     double decision(double f, double rho) const { return f - rho; }
 };
+template <class T>
+using NormaOneClass = Norma<T, NormaNovelty>;
 
 struct NormaRegression {
     std::string name = "epsilon_insensitive";
@@ -48,5 +55,7 @@ struct NormaRegression {
     }
     double decision(double f, double) const { return f; }
 };
+template <class T>
+using NormaRegressor = Norma<T, NormaRegression>;
 
 }  // namespace onlinesvm

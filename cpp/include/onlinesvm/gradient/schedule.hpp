@@ -6,15 +6,17 @@
 #include <stdexcept>
 #include <string>
 
+#include "onlinesvm/base/checked.hpp"
+
 namespace onlinesvm {
 
 class Schedule {
   public:
     Schedule(const std::string& name, double eta0, double lambda)
         : eta0(eta0), lambda(lambda), rule(rule_of(name)) {
-        if (!(eta0 > 0.0)) throw std::invalid_argument("eta0: must be positive");
-        if (!(lambda >= 0.0 && eta0 * lambda < 1.0))
-            throw std::invalid_argument("eta0: times the regularisation must be below 1");
+        require(eta0 > 0.0, "eta0: must be positive");
+        require(lambda >= 0.0 && eta0 * lambda < 1.0,
+                "eta0: times the regularisation must be below 1");
     }
 
     double operator()(std::int64_t t) const { return rule(eta0, lambda, static_cast<double>(t)); }

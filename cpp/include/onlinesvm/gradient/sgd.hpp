@@ -30,7 +30,7 @@ class Sgd : public StepLearner<T, Sgd<T>> {
           eta(p.learning_rate, p.eta0, p.alpha) {}
 
     double step(Function<T>& f, const Example<T>& e) {
-        Loss loss = task.loss(f.read(e.x), e.y);
+        Loss loss = Classification().loss(f.read(e.x), e.y);
         f.serve();
         const double eta_t = eta(e.t);
         f.shrink(1.0 - eta_t * lambda);
@@ -41,7 +41,6 @@ class Sgd : public StepLearner<T, Sgd<T>> {
   private:
     double lambda;
     Schedule eta;
-    Classification task;
 };
 
 }  // namespace onlinesvm

@@ -28,9 +28,8 @@ class PassiveAggressive : public StepLearner<T, PassiveAggressive<T, Task>> {
 
     explicit PassiveAggressive(const Params& p)
         : PassiveAggressive::StepLearner(p.kernel, {.mean = p.average}), p(p) {
-        if (!(p.C > 0.0)) throw std::invalid_argument("C: must be positive");
-        if (p.variant != "PA-I" && p.variant != "PA-II")
-            throw std::invalid_argument("variant: '" + p.variant + "' is not 'PA-I' or 'PA-II'");
+        require(p.C > 0.0, "C: must be positive");
+        require(first || p.variant == "PA-II", "variant: must be 'PA-I' or 'PA-II'");
     }
 
     // Figure 1.

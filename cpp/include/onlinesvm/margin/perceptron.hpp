@@ -14,17 +14,15 @@ class Perceptron : public StepLearner<T, Perceptron<T>> {
     struct Params {
         std::string variant = "averaged";
         Kernel kernel;
-
         void fields(auto&& f) { f("variant", variant), f("kernel", kernel); }
     };
 
     explicit Perceptron(const Params& p)
-        : Perceptron::StepLearner(p.kernel, {.examples = p.variant == "voted",
-                                             .births = p.variant == "voted",
-                                             .mean = p.variant == "averaged"}),
+        : Perceptron::StepLearner(
+              p.kernel, {.births = p.variant == "voted", .mean = p.variant == "averaged"}),
           voted(p.variant == "voted") {
-        if (p.variant != "plain" && p.variant != "averaged" && !voted)
-            throw std::invalid_argument("variant: must be 'plain', 'averaged' or 'voted'");
+        require(voted || p.variant == "plain" || p.variant == "averaged",
+                "variant: must be 'plain', 'averaged' or 'voted'");
     }
 
     double step(Function<T>& f, const Example<T>& e) {
@@ -51,10 +49,8 @@ class Perceptron : public StepLearner<T, Perceptron<T>> {
         this->f.replay(x, [&](std::size_t i, std::span<const double> f) {
             const std::int64_t end = i + 1 < born.size() ? born[i + 1] : this->t + 1;
             const double share = static_cast<double>(end - born[i]) / static_cast<double>(this->t);
-            if (f.size() == 1)
-                out[0] += share * ((f[0] > 0.0) - (f[0] < 0.0));
-            else
-                out[std::max_element(f.begin(), f.end()) - f.begin()] += share;
+            const auto best = std::max_element(f.begin(), f.end());
+            out[best - f.begin()] += f.size() > 1 ? share : share * ((*best > 0) - (*best < 0));
         });
     }
 };

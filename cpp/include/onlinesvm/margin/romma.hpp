@@ -20,7 +20,6 @@ class Romma : public StepLearner<T, Romma<T>> {
         double C = 0.1;                      // infinity: the paper's hard margin
         bool average = true;
         Kernel kernel;
-
         void fields(auto&& f) {
             f("variant", variant), f("C", C), f("average", average), f("kernel", kernel);
         }
@@ -28,10 +27,11 @@ class Romma : public StepLearner<T, Romma<T>> {
 
     explicit Romma(const Params& p)
         : Romma::StepLearner(p.kernel, {.mean = p.average, .norm = true}), p(p) {
-        if (p.variant != "plain" && p.variant != "aggressive")
-            throw std::invalid_argument("variant: must be 'plain' or 'aggressive'");
-        if (!(p.C > 0.0)) throw std::invalid_argument("C: must be positive");
+        require(p.C > 0.0, "C: must be positive");
+        require(p.variant == "plain" || p.variant == "aggressive",
+                "variant: must be 'plain' or 'aggressive'");
     }
+
     double step(Function<T>& f, const Example<T>& e) {
         const std::size_t label = class_number(e.y, f.outputs());
         const auto scores = f.read(e.x);
