@@ -89,7 +89,7 @@ def test_classifier_equals_the_twin_after_every_example(options, bias):
         expected = [twin.score(x)[0] for x in stream.X[:3]]
         np.testing.assert_allclose(model.decision_function(stream.X[:3]), expected, atol=1e-12)
         assert model.margin_ == pytest.approx(twin.level, abs=1e-12)
-        assert len(model.support_) == len(twin.terms)
+        assert len(model.support_) == len(twin.support)
 
 
 @settings

@@ -20,7 +20,7 @@ from sklearn import linear_model
 
 from onlinesvm import PassiveAggressiveClassifier, PassiveAggressiveRegressor
 from onlinesvm.reference import Kernel, PassiveAggressive
-from onlinesvm.reference.passive_aggressive import binary, multiclass, regression
+from onlinesvm.reference.function import Task, hinge, tube
 
 # Settings under which a class behaves differently, and checks it is known to fail, with the reason.
 CONTRACT = {
@@ -63,17 +63,18 @@ class Problem:
         return PassiveAggressiveClassifier(C, loss=loss, classes=self.labels, **options)
 
     def twin(self, kernel: Kernel, variant: str, C: float) -> PassiveAggressive:
-        return PassiveAggressive(kernel, task=self.task, variant=variant, C=C, outputs=self.outputs)
+        task, level = self.task
+        return PassiveAggressive(
+            kernel, task=task, level=level, variant=variant, C=C, outputs=self.outputs
+        )
+
+    @property
+    def task(self) -> tuple[Task, float]:
+        return (tube, 0.1) if self.name == "regression" else (hinge, 1.0)
 
     @property
     def labels(self) -> list[float]:
         return [-1.0, 1.0] if self.outputs == 1 else [float(r) for r in range(self.outputs)]
-
-    @property
-    def task(self):
-        return {"binary": binary, "multiclass": multiclass, "regression": regression(0.1)}[
-            self.name
-        ]
 
     def stream(self, seed: int = 0, n: int = 60, d: int = 4) -> tuple[np.ndarray, np.ndarray]:
         rng = np.random.default_rng(seed)
@@ -118,7 +119,8 @@ def test_step_solves_its_optimisation_problem(variant, problem):
     model = problem.fast(variant, C, fit_intercept=False).fit(X[:8], y[:8])
     for x, target in zip(X[8:], y[8:], strict=True):
         before = np.atleast_2d(model.coef_)
-        loss, direction = problem.task(before @ x, target)
+        task, level = problem.task
+        loss, direction = task(before @ x, target, level)
         model.learn_one(x, target)
         if loss <= 0:
             assert (np.atleast_2d(model.coef_) == before).all(), "not passive"

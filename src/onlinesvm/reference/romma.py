@@ -7,12 +7,12 @@ coordinate of its own, and every length comes from their inner products.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from onlinesvm.reference.function import StepLearner
 from onlinesvm.reference.kernels import Array, Kernel
 
 
-class Romma:
+class Romma(StepLearner):
     """Of all w with y w.x >= 1 the shortest that satisfies w.w_t >= |w_t|^2.
 
     Parameters
@@ -43,35 +43,23 @@ class Romma:
         aggressive: bool = True,
         outputs: int = 1,
     ) -> None:
-        self.kernel = kernel or Kernel("linear")
-        self.C = C
-        self.aggressive = aggressive
-        self.X = np.empty((0, 0))
+        super().__init__(kernel, outputs)
+        self.C, self.aggressive = C, aggressive
         self.slack = np.empty(0)
-        self.s = np.zeros((outputs, 0))
-        self.past = np.zeros((outputs, 0))  # the sum of s over all rounds served
-        self.rounds = 0
 
-    def learn(self, x: ArrayLike, y: float, weight: float = 1.0) -> None:
-        """One round; weight 0 is none."""
-        if weight == 0.0:
-            return
+    def step(self, x: Array, y: float, weight: float) -> None:
+        """One round for each output."""
         f = self.score(x)
-        self._store(np.asarray(x, dtype=np.float64), 1.0 / (self.C * weight))
-        self.past = self.past + self.s
-        self.rounds += 1
-        for r in range(len(f)):
-            sign = float(y) if len(f) == 1 else 1.0 if r == int(y) else -1.0
-            if self._wants_step(sign * f[r]):
-                self.s[r] = self._step(self.s[r], sign, sign * f[r])
+        self.add(x, np.zeros(len(f)))
+        self.slack = np.append(self.slack, 1.0 / (self.C * weight))
+        signs = np.array([y]) if len(f) == 1 else np.where(np.arange(len(f)) == int(y), 1.0, -1.0)
+        self.s = np.array(list(map(self._move, self.s, signs, signs * f)))
 
-    def _wants_step(self, m: float) -> bool:
-        return m < 1.0 if self.aggressive else m <= 0.0
-
-    def _step(self, s: Array, y: float, m: float) -> Array:
+    def _move(self, s: Array, y: float, m: float) -> Array:
         """min |w|^2 subject to y w.x >= 1 and w.w_t >= |w_t|^2; x is the newest example."""
-        Q = self.kernel(self.X, self.X) + np.diag(self.slack)
-        X, N = Q[-1, -1], s @ Q @ s
+        if m >= 1.0 or (m > 0.0 and not self.aggressive):
+            return s
+        X, N = self.Q[-1, -1], s @ self.Q @ s
         x = y * np.eye(len(s))[-1]
         D = X * N - m**2
         if X == 0.0:
@@ -80,32 +68,12 @@ class Romma:
             return s if m < 0 else x / X
         return np.asarray(((X * N - m) * s + N * (1 - m) * x) / D)
 
-    def _store(self, x: Array, slack: float) -> None:
-        self.X = np.vstack([self.X.reshape(-1, len(x)), x])
-        self.slack = np.append(self.slack, slack)
-        zero = np.zeros((len(self.s), 1))
-        self.s, self.past = np.hstack([self.s, zero]), np.hstack([self.past, zero])
-
-    def score(self, x: ArrayLike) -> Array:
-        """The newest function: the outputs f_r(x) of one example."""
-        return self._at(self.s, x)
-
-    def averaged(self, x: ArrayLike) -> Array:
-        """The mean over the functions of all rounds."""
-        return self._at((self.past + self.s) / (self.rounds + 1), x)
-
-    def _at(self, s: Array, x: ArrayLike) -> Array:
-        if not s.shape[1]:
-            return np.zeros(len(s))
-        return np.asarray(s @ self.kernel(self.X, x)[:, 0])
-
     @property
-    def w(self) -> Array:
-        """Weights of a linear model, one row per output."""
-        return np.asarray(self.s @ self.X)
+    def Q(self) -> Array:
+        """The inner products of the examples, slack coordinates included."""
+        return np.asarray(self.kernel(self.X, self.X) + np.diag(self.slack))
 
     @property
     def norm2(self) -> Array:
         """|w|^2 of each output, slack coordinates included."""
-        Q = self.kernel(self.X, self.X) + np.diag(self.slack)
-        return np.asarray(((self.s @ Q) * self.s).sum(axis=1))
+        return np.asarray(((self.s @ self.Q) * self.s).sum(axis=1))
