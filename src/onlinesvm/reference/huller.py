@@ -11,9 +11,10 @@ with phi_i.phi_j = k(x_i, x_j) + delta_ij / C: the delta belongs to the example,
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from onlinesvm.reference.kernels import Array, Kernel
+from onlinesvm.reference.stored import StoredExamples
 
 FLAT = 1e-14  # phi_k this close to the point of its hull is that point
 
@@ -34,7 +35,7 @@ class SplitMix:
         return int((z ^ (z >> 31)) % n)
 
 
-class Huller:
+class Huller(StoredExamples):
     """Hard-margin SVM, or SVM with squared slacks, one step at a time, for labels -1 and +1.
 
     Parameters
@@ -73,14 +74,11 @@ class Huller:
         reprocess: int = 1,
         seed: int = 0,
     ) -> None:
-        self.kernel = Kernel() if kernel is None else kernel
+        super().__init__(kernel, "y", "a", "ridge", "ids")
         self.C, self.init, self.reprocess = C, init, reprocess
         self.random = SplitMix(seed)
-        self.n_seen = 0
         self.averaged = {1.0: 0, -1.0: 0}
-        self.X: Array = np.zeros((0, 0))
         self.y, self.a, self.ridge = np.zeros((3, 0))
-        self.ids: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
         self.PP = self.NN = self.PN = 0.0
 
     # ---- the box ---------------------------------------------------------------------------------
@@ -124,9 +122,7 @@ class Huller:
 
     def _insert(self, x: Array, y: float, ridge: float, id: int) -> None:
         """The first few of a class are averaged; others enter if that brings the hulls closer."""
-        self.X = np.vstack([self.X.reshape(-1, len(x)), x])
-        self.y, self.a = np.append(self.y, y), np.append(self.a, 0.0)
-        self.ridge, self.ids = np.append(self.ridge, ridge), np.append(self.ids, id)
+        self._append(x, y=y, a=0.0, ridge=ridge, ids=id)
         k = len(self.a) - 1
         if self.averaged[y] < self.init:
             self.averaged[y] += 1
@@ -137,14 +133,7 @@ class Huller:
     def _prune(self) -> None:
         """Who supports nothing is dropped."""
         for k in np.flatnonzero(self.a == 0.0)[::-1]:
-            self._delete(int(k))
-
-    def _delete(self, k: int) -> None:
-        """The last member takes the place of the one that goes."""
-        for name in ("X", "y", "a", "ridge", "ids"):
-            values = getattr(self, name)
-            values[k] = values[-1]
-            setattr(self, name, values[:-1].copy())
+            self._swap_out(int(k))
 
     # ---- products --------------------------------------------------------------------------------
 
@@ -177,7 +166,7 @@ class Huller:
         for id in ids:
             for k in np.flatnonzero(self.ids == id):
                 y, a = self.y[k], self.a[k]
-                self._delete(int(k))
+                self._swap_out(int(k))
                 self.a[self.y == y] /= 1.0 - a if a < 1.0 else 1.0
                 if not (self.y == y).any():
                     self.averaged[y] = 0
@@ -222,7 +211,4 @@ class Huller:
 
     def score(self, X: ArrayLike) -> Array:
         """f(x) for every row, bias included."""
-        X = np.atleast_2d(np.asarray(X, dtype=np.float64))
-        if not len(self.a):
-            return np.zeros(len(X))
-        return np.asarray(self.kernel(X, self.X) @ (self.y * self.alpha) + self.b)
+        return self._f(X, self.y * self.alpha) + (self.b if len(self.a) else 0.0)

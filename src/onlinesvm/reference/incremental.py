@@ -13,14 +13,15 @@ at each event (somebody changes its set), and end when c belongs somewhere. To u
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from onlinesvm.reference.kernels import Array, Kernel
+from onlinesvm.reference.stored import StoredExamples, may_move, middle, violations
 
 DEPENDENT = 1e-10  # of the largest K_ii: less than that left beside S counts as nothing
 
 
-class Incremental:
+class Incremental(StoredExamples):
     """The SVM with a free bias, exact after every example, for labels -1 and +1.
 
     A step costs O(n |S| + |S|^3) here (the matrix of the sensitivities is solved anew each time).
@@ -54,15 +55,12 @@ class Incremental:
     """
 
     def __init__(self, kernel: Kernel | None = None, *, C: float = 1.0) -> None:
-        self.kernel = Kernel() if kernel is None else kernel
+        super().__init__(kernel, "y", "C_i", "a", "g", "ids")
         self.C = C
-        self.n_seen = 0
         self.b = 0.0
-        self.X: Array = np.zeros((0, 0))
         self.K: Array = np.zeros((0, 0))
         self.y, self.C_i, self.a, self.g = np.zeros((4, 0))
         self.S: list[int] = []
-        self.ids: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
 
     # ---- the box ---------------------------------------------------------------------------------
 
@@ -71,8 +69,10 @@ class Incremental:
         self.n_seen += 1
         if weight <= 0.0:
             return
-        c = self._append(np.asarray(x, dtype=np.float64), y, self.C * weight)
-        self._drive(c, +1.0)
+        x, g = np.asarray(x, dtype=np.float64), y * float(self.score(x)[0]) - 1.0
+        self._append(x, y=y, C_i=self.C * weight, a=0.0, g=g, ids=self.n_seen - 1)
+        self.K = self.kernel(self.X, self.X)
+        self._drive(len(self.y) - 1, +1.0)
         self._centre()
 
     def unlearn(self, id: int) -> None:
@@ -81,7 +81,9 @@ class Incremental:
         if c in self.S:
             self.S.remove(c)
         self._drive(c, -1.0)
+        self.S = [j - (j > c) for j in self.S]
         self._delete(c)
+        self.K = self.kernel(self.X, self.X)
         self._centre()
 
     def _drive(self, c: int, way: float) -> None:
@@ -184,41 +186,18 @@ class Incremental:
         if ((self.a > 0.0) & (self.a < self.C_i)).any():
             return
         exact = self.b - self.y * self.g  # where g_i would be 0
-        rises = np.where(self.y > 0, self.a < self.C_i, self.a > 0.0)  # of s = y a
-        falls = np.where(self.y > 0, self.a > 0.0, self.a < self.C_i)
-        low, high = exact[rises].max(initial=-np.inf), exact[falls].min(initial=np.inf)
-        ends = [end for end in (low, high) if np.isfinite(end)]
-        b = float(np.mean(ends)) if ends else 0.0
+        b = middle(exact, *may_move(self.y, self.a, self.C_i))
         self.g += self.y * (b - self.b)
         self.b = b
-
-    def _append(self, x: Array, y: float, C_i: float) -> int:
-        f = float(self.score(x)[0])
-        self.X = np.vstack([self.X, x]) if len(self.y) else x[None, :]
-        self.K = self.kernel(self.X, self.X)
-        self.y, self.C_i = np.append(self.y, y), np.append(self.C_i, C_i)
-        self.a, self.g = np.append(self.a, 0.0), np.append(self.g, y * f - 1.0)
-        self.ids = np.append(self.ids, self.n_seen - 1)
-        return len(self.y) - 1
-
-    def _delete(self, c: int) -> None:
-        self.S = [j - (j > c) for j in self.S if j != c]
-        self.X, self.K = np.delete(self.X, c, 0), np.delete(np.delete(self.K, c, 0), c, 1)
-        for name in ("y", "C_i", "a", "g", "ids"):
-            setattr(self, name, np.delete(getattr(self, name), c))
 
     # ---- looking ---------------------------------------------------------------------------------
 
     def score(self, x: ArrayLike) -> Array:
         """f of each row."""
-        rows = np.atleast_2d(np.asarray(x, dtype=np.float64))
-        if not len(self.y):
-            return np.full(len(rows), self.b)
-        return np.asarray(self.kernel(rows, self.X) @ (self.y * self.a) + self.b)
+        return self._f(x, self.y * self.a) + self.b
 
     def kkt(self) -> float:
         """Largest violation of the optimality conditions, the balance y'a = 0 included."""
         G = 1.0 - self.y * self.score(self.X) if len(self.y) else np.zeros(0)
-        at_C = self.a == self.C_i
-        v = np.where(self.a == 0.0, G, np.where(at_C, -G, np.abs(G)))
-        return float(max(v.max(initial=0.0), abs(self.y @ self.a)))
+        worst = violations(self.a, self.C_i, G).max(initial=0.0)
+        return float(max(worst, abs(self.y @ self.a)))

@@ -12,15 +12,16 @@ g_i - g_j > tau; moving both by the same amount then raises the dual.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from onlinesvm.reference.kernels import Array, Kernel
+from onlinesvm.reference.stored import StoredExamples, middle
 
 SNAP = 1e-12  # s this close to a bound is put exactly on it
 FLAT = 1e-12  # least curvature: duplicates run to a bound
 
 
-class LASVM:
+class LASVM(StoredExamples):
     """SVM with a free bias in one pass and a few steps per example, for labels -1 and +1.
 
     Every example costs one kernel column against the expansion S. One pass ends near the optimum,
@@ -63,13 +64,10 @@ class LASVM:
         reprocess: int = 1,
         seed_per_class: int = 5,
     ) -> None:
-        self.kernel = Kernel() if kernel is None else kernel
+        super().__init__(kernel, "lo", "hi", "s", "g", "ids")
         self.C, self.tau = C, tau
         self.reprocess, self.seed_per_class = reprocess, seed_per_class
-        self.n_seen = 0
-        self.X: Array = np.zeros((0, 0))
         self.lo, self.hi, self.s, self.g = np.zeros((4, 0))
-        self.ids: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
 
     # ---- the box ---------------------------------------------------------------------------------
 
@@ -94,7 +92,7 @@ class LASVM:
         """
         if k in self.ids:
             return False
-        g = y - self._f(x[None, :])[0]
+        g = y - self._f(x, self.s)[0]
         high, low = self._high(), self._low()
         if np.isfinite(low if y > 0 else high):
             violates = (g - low if y > 0 else high - g) > self.tau
@@ -103,7 +101,7 @@ class LASVM:
                 return False
         elif len(self.s) >= self.seed_per_class:
             return False
-        self._add(x, y, C_k, g, k)
+        self._append(x, lo=min(0.0, y * C_k), hi=max(0.0, y * C_k), s=0.0, g=g, ids=k)
         if self.delta != 0.0:
             new = len(self.s) - 1
             i, j = (new, self._down()) if y > 0 else (self._up(), new)
@@ -130,7 +128,7 @@ class LASVM:
         else:
             gone = np.arange(self.seed_per_class, len(self.s))
         for k in gone[::-1]:
-            self._delete(int(k))
+            self._swap_out(int(k))
         return len(gone) > 0
 
     def finish(self) -> None:
@@ -142,7 +140,7 @@ class LASVM:
                 moved = True
             if not self._prune() and not moved:
                 break
-            self.g = np.sign(self.hi + self.lo) - self._f(self.X)
+            self.g = np.sign(self.hi + self.lo) - self._f(self.X, self.s)
 
     # ---- one pair --------------------------------------------------------------------------------
 
@@ -179,23 +177,6 @@ class LASVM:
             return 0.0
         return float(np.sign(s) * C_i) if abs(s) >= (1.0 - SNAP) * C_i else s
 
-    # ---- the set S -------------------------------------------------------------------------------
-
-    def _add(self, x: Array, y: float, C_k: float, g: float, k: int) -> None:
-        self.X = np.vstack([self.X.reshape(-1, len(x)), x])
-        self.lo = np.append(self.lo, min(0.0, y * C_k))
-        self.hi = np.append(self.hi, max(0.0, y * C_k))
-        self.s = np.append(self.s, 0.0)
-        self.g = np.append(self.g, g)
-        self.ids = np.append(self.ids, k)
-
-    def _delete(self, k: int) -> None:
-        """The last member takes the place of the one that goes."""
-        for name in ("X", "lo", "hi", "s", "g", "ids"):
-            values = getattr(self, name)
-            values[k] = values[-1]
-            setattr(self, name, values[:-1].copy())
-
     # ---- looking and taking back -----------------------------------------------------------------
 
     def unlearn(self, *ids: int) -> None:
@@ -203,7 +184,7 @@ class LASVM:
         for k in ids:
             for at in np.flatnonzero(self.ids == k):
                 self._clear(int(at))
-                self._delete(int(at))
+                self._swap_out(int(at))
         self.finish()
 
     def _clear(self, k: int) -> None:
@@ -224,17 +205,11 @@ class LASVM:
     @property
     def b(self) -> float:
         """The bias; with one class alone, that class."""
-        ends = [end for end in (self._high(), self._low()) if np.isfinite(end)]
-        return float(np.mean(ends)) if ends else 0.0
+        return middle(self.g, self.s < self.hi, self.s > self.lo)
 
     def score(self, X: ArrayLike) -> Array:
         """f(x) for every row, bias included."""
-        return self._f(np.atleast_2d(np.asarray(X, dtype=np.float64))) + self.b
-
-    def _f(self, X: Array) -> Array:
-        if not len(self.s):
-            return np.zeros(len(X))
-        return np.asarray(self.kernel(X, self.X) @ self.s)
+        return self._f(X, self.s) + self.b
 
     def dual(self) -> float:
         """What every step raises: sum y s - s'Ks / 2."""

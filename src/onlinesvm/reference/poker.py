@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from onlinesvm.reference.kernels import Array, Kernel
+from onlinesvm.reference.stored import StoredExamples, may_move, middle, violations
 
 TIE = 1e-9  # nearer to G = 0 than that is at it
 Stop = Callable[[float, Array, Array, bool], float]  # (u, a, d, slides) -> step to the run's end
@@ -112,7 +113,7 @@ def _solve(Q: Array, c: Array) -> tuple[Array, Array]:
     return x, vectors[:, ~inside] @ parts[~inside]
 
 
-class Poker:
+class Poker(StoredExamples):
     """The SVM of a task with a free or a fixed bias, exact after every chunk.
 
     A breakpoint costs O(n |S| + |S|^3) here. Where Q is singular, a may be one of many solutions; f
@@ -156,10 +157,8 @@ class Poker:
         epsilon: float = 0.1,
         nu: float = 0.5,
     ) -> None:
-        self.kernel = Kernel() if kernel is None else kernel
+        super().__init__(kernel)
         self.C, self.task, self.bias, self.epsilon, self.nu = C, task, bias, epsilon, nu
-        self.n_seen = 0
-        self.X: Array = np.zeros((0, 0))
         self.lin, self.z, self.C_i, self.a = np.zeros((4, 0))
         self.rows, self.ids = np.zeros((2, 0), dtype=np.int64)
         self.t = 0.0
@@ -170,7 +169,7 @@ class Poker:
         """AltPOKER: receive a chunk of examples; the first one by Self-Init."""
         first = not len(self.a)
         old = len(self.a)
-        self._append(np.atleast_2d(np.asarray(X, dtype=np.float64)), y, weight)
+        self._extend(np.atleast_2d(np.asarray(X, dtype=np.float64)), y, weight)
         if first and self.bias == "free":
             self._self_init()
             return
@@ -196,18 +195,14 @@ class Poker:
             self.a, _, _ = follow(self._Q(), self.C_i, self.a, self._G(), c, gone)
             at = still[np.argmin(self.a[still])]
             self.a[at] = self.C_i[at] = 0.0  # held there
-        self._delete(leaves)
+        self._leave(leaves)
         self._adjust_bias()
 
     def _fixed_bias(self, G: Array, c: Array) -> None:
-        self.a, _, _ = follow(
-            self._Q(),
-            self.C_i,
-            self.a,
-            G,
-            c,
-            lambda u, a, d, slides: np.inf if slides else 1.0 - u,
-        )
+        def whole(u: float, a: Array, d: Array, slides: bool) -> float:
+            return np.inf if slides else 1.0 - u
+
+        self.a, _, _ = follow(self._Q(), self.C_i, self.a, G, c, whole)
 
     def _adjust_bias(self) -> None:
         """t moves, the solution for fixed t follows, until z'a = target (3.3)."""
@@ -237,7 +232,7 @@ class Poker:
 
     # ---- housekeeping ----------------------------------------------------------------------------
 
-    def _append(self, X: Array, y: ArrayLike | None, weight: ArrayLike) -> None:
+    def _extend(self, X: Array, y: ArrayLike | None, weight: ArrayLike) -> None:
         n, m = len(self.X), len(X)
         target = np.zeros(m) if y is None else np.asarray(y, dtype=np.float64)
         C = np.broadcast_to(self.C * np.asarray(weight, dtype=np.float64), m)
@@ -255,7 +250,7 @@ class Poker:
         self.ids = np.r_[self.ids, np.tile(self.n_seen + np.arange(m), copies)]
         self.n_seen += m
 
-    def _delete(self, leaves: NDArray[np.bool_]) -> None:
+    def _leave(self, leaves: NDArray[np.bool_]) -> None:
         kept = np.setdiff1d(np.arange(len(self.X)), self.rows[leaves])
         for name in ("lin", "z", "C_i", "a", "ids", "rows"):
             setattr(self, name, getattr(self, name)[~leaves])
@@ -280,24 +275,18 @@ class Poker:
         if ((self.a > 0.0) & (self.a < self.C_i)).any():
             return
         exact = self.t - self.z * self._G()  # where G_i would be 0
-        rises = np.where(self.z > 0, self.a < self.C_i, self.a > 0.0)  # of z a
-        falls = np.where(self.z > 0, self.a > 0.0, self.a < self.C_i)
-        low, high = exact[falls].max(initial=-np.inf), exact[rises].min(initial=np.inf)
-        ends = [end for end in (low, high) if np.isfinite(end)]
-        self.t = float(np.mean(ends)) if ends else 0.0
+        self.t = -middle(-exact, *may_move(self.z, self.a, self.C_i))
 
     # ---- looking ---------------------------------------------------------------------------------
 
     def score(self, x: ArrayLike) -> Array:
         """f of each row."""
-        rows = np.atleast_2d(np.asarray(x, dtype=np.float64))
-        if not len(self.a):
-            return np.full(len(rows), -self.t)
-        return np.asarray(self.kernel(rows, self.X)[:, self.rows] @ (self.z * self.a) - self.t)
+        of_row = self.rows == np.arange(len(self.X))[:, None]  # in regression two variables
+        return self._f(x, of_row @ (self.z * self.a)) - self.t
 
     def kkt(self) -> float:
         """Largest violation of the optimality conditions, the balance z'a = target included."""
         G = self._G() if len(self.a) else np.zeros(0)
-        v = np.where(self.a == 0.0, G, np.where(self.a == self.C_i, -G, np.abs(G)))
+        v = violations(self.a, self.C_i, G)
         balance = abs(self.z @ self.a - self._target()) if self.bias == "free" else 0.0
         return float(max(v[self.C_i > 0].max(initial=0.0), balance))

@@ -7,7 +7,7 @@ Equation and step numbers are the paper's; where it errs, a comment says what is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from onlinesvm.reference.kernels import Array, Kernel
+from onlinesvm.reference.stored import StoredExamples, violations
 
 SNAP = 1e-12  # alpha this close to a bound, relative to C_i, is put exactly on it
 
@@ -66,7 +67,7 @@ class Greedy:
             self.waiting = []
 
 
-class Ramp:
+class Ramp(StoredExamples):
     """Ramp-loss SVM that is stationary after every example (OnlineSVM-R), for labels -1 and +1.
 
     A step costs one kernel column and O(|I|) time; a new example costs as many steps as it takes to
@@ -128,16 +129,14 @@ class Ramp:
         query: Query | None = None,
         max_outer: int = 50,
     ) -> None:
-        self.kernel = Kernel() if kernel is None else kernel
+        super().__init__(kernel, "y", "C_i", "K_ii", "alpha", "g", "V", "ids")
         self.C, self.s = C, s
         self.tol_kkt, self.tol_gain = tol_kkt, tol_gain
         self.m, self.max_support, self.max_outer = m, max_support, max_outer
         self.query = QueryAll() if query is None else query
-        self.n_seen = self.labels_used = self.evicted = 0
-        self.X: Array = np.zeros((0, 0))
+        self.labels_used = self.evicted = 0
         self.y, self.C_i, self.K_ii, self.alpha, self.g = np.zeros((5, 0))
         self.V: NDArray[np.bool_] = np.zeros(0, dtype=bool)
-        self.ids: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
 
     # ---- the box ---------------------------------------------------------------------------------
 
@@ -246,22 +245,12 @@ class Ramp:
 
     def _add(self, example: Example) -> float:
         """Append with alpha = 0 and return g; who has g < 0 joins V at once, as (10) says."""
-        x, y, weight, _ = example
+        x, y, weight, id = example
         g = float(1.0 - y * self.score(x)[0])
-        self.X = np.vstack([self.X.reshape(-1, len(x)), x])
-        self.y = np.append(self.y, y)
-        self.C_i = np.append(self.C_i, self.C * weight)
-        self.K_ii = np.append(self.K_ii, self.kernel(x, x))
-        self.alpha = np.append(self.alpha, 0.0)
-        self.g = np.append(self.g, g)
-        self.V = np.append(self.V, g <= 1.0 - self.s)
-        self.ids = np.append(self.ids, example.id)
+        bound, inside = self.C * weight, g <= 1.0 - self.s
+        K_ii = self.kernel(x, x)[0, 0]
+        self._append(x, y=y, C_i=bound, K_ii=K_ii, alpha=0.0, g=g, V=inside, ids=id)
         return g
-
-    def _delete(self, positions: Sequence[int] | NDArray[np.intp]) -> None:
-        self.X = np.delete(self.X, positions, axis=0)
-        for name in ("y", "C_i", "K_ii", "alpha", "g", "V", "ids"):
-            setattr(self, name, np.delete(getattr(self, name), positions))
 
     # ---- looking and taking back -----------------------------------------------------------------
 
@@ -280,17 +269,11 @@ class Ramp:
 
     def score(self, X: ArrayLike) -> Array:
         """f(x) for every row: equation 4."""
-        rows = np.atleast_2d(np.asarray(X, dtype=np.float64))
-        sv = self.alpha > 0.0
-        if not sv.any():
-            return np.zeros(len(rows))
-        return np.asarray(self.kernel(rows, self.X[sv]) @ (self.y * self.alpha)[sv])
+        return self._f(X, self.y * self.alpha)
 
     def kkt(self) -> float:
         """Largest violation of equation 3 (weak inequalities) on V."""
-        at_0, at_C = self.alpha == 0.0, self.alpha == self.C_i
-        v = np.where(at_0, np.maximum(self.g, 0.0), np.abs(self.g))
-        v = np.where(at_C, np.maximum(-self.g, 0.0), v)
+        v = violations(self.alpha, self.C_i, self.g)
         return float(np.max(v, where=self.V, initial=0.0))
 
     def objective(self) -> float:

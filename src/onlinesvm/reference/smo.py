@@ -14,15 +14,15 @@ from __future__ import annotations
 from typing import Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from onlinesvm.reference.kernels import Array, Kernel
+from onlinesvm.reference.stored import StoredExamples, middle
 
-Mask = NDArray[np.bool_]
 FLAT = 1e-12  # least curvature: duplicates run to a bound
 
 
-class SMO:
+class SMO(StoredExamples):
     """The SVM of a whole data set, for labels -1 and +1.
 
     Parameters
@@ -61,7 +61,7 @@ class SMO:
         bias: Literal["free", "none"] = "free",
         order: Literal["second", "first"] = "second",
     ) -> None:
-        self.kernel = Kernel() if kernel is None else kernel
+        super().__init__(kernel, "y", "lo", "hi", "s")
         self.C, self.tol, self.bias, self.order = C, tol, bias, order
         self.b = 0.0
         self.duals: list[float] = []
@@ -95,7 +95,7 @@ class SMO:
             s[j] = lo[j] if step == s[j] - lo[j] else s[j] - step
             g -= step * (K[i] - K[j])
         self.s = s[: len(self.y)]
-        self.b = self._middle(g, s < hi, s > lo)
+        self.b = middle(g, s < hi, s > lo) if self.bias == "free" else 0.0
 
     def _problem(self) -> tuple[Array, Array, Array, Array, Array]:
         """K, y, lo, hi and s; without a bias, with the example at the origin at their end."""
@@ -107,14 +107,6 @@ class SMO:
         ends = zip((self.y, self.lo, self.hi, self.s), (0.0, -np.inf, np.inf, rest), strict=True)
         y, lo, hi, s = (np.append(values, last) for values, last in ends)
         return K, y, lo, hi, s
-
-    def _middle(self, g: Array, may_rise: Mask, may_fall: Mask) -> float:
-        """The bias: between those that may rise and those that may fall; one class alone: it."""
-        if self.bias == "none":
-            return 0.0
-        ends = [g[may_rise].max()] if may_rise.any() else []
-        ends += [g[may_fall].min()] if may_fall.any() else []
-        return float(np.mean(ends)) if ends else 0.0
 
     def unlearn(self, *rows: int) -> None:
         """Hand the coefficients of these examples to whoever gains most by them, then climb."""
@@ -131,16 +123,12 @@ class SMO:
                 amount = way * min(room[best], abs(self.s[k]))
                 self.s[best] += amount
                 self.s[k] -= amount
-        for name in ("X", "y", "lo", "hi", "s"):
-            setattr(self, name, getattr(self, name)[~gone])
+        self._delete(np.flatnonzero(gone))
         self._climb()
 
     def score(self, X: ArrayLike) -> Array:
         """f(x) for every row, bias included."""
-        rows = np.atleast_2d(np.asarray(X, dtype=np.float64))
-        if not len(self.y):
-            return np.full(len(rows), self.b)
-        return np.asarray(self.kernel(rows, self.X) @ self.s + self.b)
+        return self._f(X, self.s) + self.b
 
     def dual(self) -> float:
         """What every step raises: sum y s - s'Ks / 2."""
