@@ -9,8 +9,7 @@ import math
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from sklearn.datasets import load_svmlight_file
 __all__ = ["FormatError", "decompress", "read_idx", "read_libsvm", "read_table"]
 
 LARGEST = 256 << 20  # bytes; the largest known content, covtype, has 75 million
+_OPEN: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open}
 _IDX_TYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
 
 
@@ -41,21 +41,11 @@ def decompress(path: Path) -> bytes:
     return content
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator[Any]:
-    match path.suffix:
-        case ".gz":
-            with gzip.open(path) as file:
-                yield file
-        case ".bz2":
-            with bz2.open(path) as file:
-                yield file
-        case ".zip":
-            with zipfile.ZipFile(path) as archive, archive.open(_only_member(archive)) as member:
-                yield member
-        case _:
-            with path.open("rb") as file:
-                yield file
+def _opened(path: Path) -> Any:
+    if path.suffix == ".zip":
+        with zipfile.ZipFile(path) as archive:  # the member keeps the file open
+            return archive.open(_only_member(archive))
+    return _OPEN.get(path.suffix, open)(path, "rb")
 
 
 def _only_member(archive: zipfile.ZipFile) -> str:

@@ -21,6 +21,7 @@ from onlinesvm.datasets.formats import (
 __all__ = ["SOURCES", "File", "Source"]
 
 _LIBSVM = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets"
+_COVTYPE = "https://archive.ics.uci.edu/ml/machine-learning-databases/covtype"
 _MNIST = "https://storage.googleapis.com/cvdf-datasets/mnist"
 _ZIPCODE = "https://hastie.su.domains/ElemStatLearn/datasets"
 _RIVER = "https://raw.githubusercontent.com/online-ml/river/0.26.1/river/datasets"
@@ -52,11 +53,11 @@ class Source:
 
     read: Reader
     train: tuple[File, ...]
+    test: tuple[File, ...]
     rows: tuple[int, int]
     columns: int
     classes: int
     dtype: str
-    test: tuple[File, ...] = ()
     dense: bool = True
 
     def split(self, paths: list[Path], rows: int) -> Split:
@@ -93,113 +94,53 @@ def _idx_pair(paths: list[Path], source: Source) -> Split:
     return images.reshape(len(images), -1), labels
 
 
+def _from_libsvm(train: str, test: str, *shape: Any, **more: Any) -> Source:
+    """A set of the LIBSVM collection."""
+    first, second = (File(f"{_LIBSVM}/{name}") for name in (train, test))
+    return Source(_libsvm, (first,), (second,), *shape, **more)
+
+
+_BANANA = File(
+    f"{_RIVER}/banana.zip", "0095525598e245d0f075fa65e4553eeadaba51ddf393e449e6959e061ed3303f"
+)
+_COVER = File(
+    f"{_COVTYPE}/covtype.data.gz",
+    "614360d0257557dd1792834a85a1cdebfadc3c4f30b011d56afee7ffb5b15771",
+)
+_DIGITS = [
+    File(f"{_MNIST}/{name}-ubyte.gz", sha256)
+    for name, sha256 in {
+        "train-images-idx3": "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609",
+        "train-labels-idx1": "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c",
+        "t10k-images-idx3": "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6",
+        "t10k-labels-idx1": "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6",
+    }.items()
+]
+_ZIP_TRAIN, _ZIP_TEST = (File(f"{_ZIPCODE}/zip.{split}.gz") for split in ("train", "test"))
+
+# After the files: rows of the two splits, columns, classes and the type to keep them in.
 SOURCES: dict[str, Source] = {
-    "adult": Source(
-        read=_libsvm,
-        train=(File(f"{_LIBSVM}/binary/a9a"),),
-        test=(File(f"{_LIBSVM}/binary/a9a.t"),),
-        rows=(32561, 16281),
-        columns=123,
-        classes=2,
-        dtype="uint8",
+    "adult": _from_libsvm("binary/a9a", "binary/a9a.t", (32561, 16281), 123, 2, "uint8"),
+    "banana": Source(_libsvm, (_BANANA,), (), (5300, 0), 2, 2, "float32"),
+    "covtype": Source(_csv_label_last, (_COVER,), (), (581012, 0), 54, 7, "int16"),
+    "dna": _from_libsvm(
+        "multiclass/dna.scale", "multiclass/dna.scale.t", (2000, 1186), 180, 3, "uint8"
     ),
-    "banana": Source(
-        read=_libsvm,
-        train=(
-            File(
-                f"{_RIVER}/banana.zip",
-                "0095525598e245d0f075fa65e4553eeadaba51ddf393e449e6959e061ed3303f",
-            ),
-        ),
-        rows=(5300, 0),
-        columns=2,
-        classes=2,
-        dtype="float32",
+    "ijcnn1": _from_libsvm(
+        "binary/ijcnn1.bz2", "binary/ijcnn1.t.bz2", (49990, 91701), 22, 2, "float32"
     ),
-    "covtype": Source(
-        read=_csv_label_last,
-        train=(
-            File(
-                "https://archive.ics.uci.edu/ml/machine-learning-databases/covtype/covtype.data.gz",
-                "614360d0257557dd1792834a85a1cdebfadc3c4f30b011d56afee7ffb5b15771",
-            ),
-        ),
-        rows=(581012, 0),
-        columns=54,
-        classes=7,
-        dtype="int16",
-    ),
-    "dna": Source(
-        read=_libsvm,
-        train=(File(f"{_LIBSVM}/multiclass/dna.scale"),),
-        test=(File(f"{_LIBSVM}/multiclass/dna.scale.t"),),
-        rows=(2000, 1186),
-        columns=180,
-        classes=3,
-        dtype="uint8",
-    ),
-    "ijcnn1": Source(
-        read=_libsvm,
-        train=(File(f"{_LIBSVM}/binary/ijcnn1.bz2"),),
-        test=(File(f"{_LIBSVM}/binary/ijcnn1.t.bz2"),),
-        rows=(49990, 91701),
-        columns=22,
-        classes=2,
-        dtype="float32",
-    ),
-    "mnist": Source(
-        read=_idx_pair,
-        train=(
-            File(
-                f"{_MNIST}/train-images-idx3-ubyte.gz",
-                "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609",
-            ),
-            File(
-                f"{_MNIST}/train-labels-idx1-ubyte.gz",
-                "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c",
-            ),
-        ),
-        test=(
-            File(
-                f"{_MNIST}/t10k-images-idx3-ubyte.gz",
-                "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6",
-            ),
-            File(
-                f"{_MNIST}/t10k-labels-idx1-ubyte.gz",
-                "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6",
-            ),
-        ),
-        rows=(60000, 10000),
-        columns=784,
-        classes=10,
-        dtype="uint8",
-    ),
-    "sector": Source(
-        read=_libsvm,
-        train=(File(f"{_LIBSVM}/multiclass/sector/sector.scale.bz2"),),
-        test=(File(f"{_LIBSVM}/multiclass/sector/sector.t.scale.bz2"),),
-        rows=(6412, 3207),
-        columns=55197,
-        classes=105,
-        dtype="float32",
+    "mnist": Source(_idx_pair, (*_DIGITS[:2],), (*_DIGITS[2:],), (60000, 10000), 784, 10, "uint8"),
+    "sector": _from_libsvm(
+        "multiclass/sector/sector.scale.bz2",
+        "multiclass/sector/sector.t.scale.bz2",
+        (6412, 3207),
+        55197,
+        105,
+        "float32",
         dense=False,
     ),
     "usps": Source(
-        read=_blanks_label_first,
-        train=(File(f"{_ZIPCODE}/zip.train.gz"),),
-        test=(File(f"{_ZIPCODE}/zip.test.gz"),),
-        rows=(7291, 2007),
-        columns=256,
-        classes=10,
-        dtype="float32",
+        _blanks_label_first, (_ZIP_TRAIN,), (_ZIP_TEST,), (7291, 2007), 256, 10, "float32"
     ),
-    "w3a": Source(
-        read=_libsvm,
-        train=(File(f"{_LIBSVM}/binary/w3a"),),
-        test=(File(f"{_LIBSVM}/binary/w3a.t"),),
-        rows=(4912, 44837),
-        columns=300,
-        classes=2,
-        dtype="uint8",
-    ),
+    "w3a": _from_libsvm("binary/w3a", "binary/w3a.t", (4912, 44837), 300, 2, "uint8"),
 }
