@@ -16,12 +16,13 @@ import textwrap
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, ClassVar, dataclass_transform
+from typing import Any, ClassVar, Required, TypedDict, Unpack, dataclass_transform
 
 from ..params import check_count, check_flag, check_number, check_word
 
 _WIDTH = 100  # of a line of the docstring
 _REFUSED: Any = object()  # None is no value of this parameter
+_NO_WORDS: Mapping[str, Any] = {}
 _KEPT: Any = object()  # as the base class has it
 _SECTION = re.compile(r"^( *)(Attributes|References|Examples)\n\1---", re.MULTILINE)
 
@@ -83,100 +84,70 @@ def _literal(value: Any) -> str:
 # --- declarations -----------------------------------------------------------------------------
 
 
+class _Common(TypedDict, total=False):
+    """What any declaration may say; see :class:`Parameter`."""
+
+    default: Required[Any]
+    doc: Required[str]
+    core: str | None
+    none: Any
+    shown: str
+    kw_only: bool
+
+
 def number(
     *,
-    default: Any,
-    doc: str,
     above: float = -math.inf,
     at_least: float = -math.inf,
     below: float = math.inf,
     also: float | None = None,
-    words: Mapping[str, Any] | None = None,
-    none: Any = _REFUSED,
-    core: str | None = "",
-    kw_only: bool = True,
+    words: Mapping[str, Any] = _NO_WORDS,
+    **common: Unpack[_Common],
 ) -> Any:
     """A real number inside its range, or ``also``, or one of ``words``, or None."""
     check = partial(check_number, above=above, at_least=at_least, below=below, also=also)
     beyond = [bound for bound in (above, at_least - 1, below) if math.isfinite(bound)]
-    return Parameter(
-        default,
-        doc,
-        "float",
-        check,
-        core=core,
-        words=words or {},
-        none=none,
-        bad=[*beyond, math.nan, True, "no such word", *_unless(none)],
-        kw_only=kw_only,
-    )
+    bad = [*beyond, math.nan, True, "no such word", *_unless_none_is(common)]
+    return Parameter(type="float", check=check, words=words, bad=bad, **common)
 
 
 def count(
-    *,
-    default: Any,
-    doc: str,
-    at_least: int = 0,
-    words: Mapping[str, Any] | None = None,
-    none: Any = _REFUSED,
-    core: str | None = "",
-    shown: str = "",
-    kw_only: bool = True,
+    *, at_least: int = 0, words: Mapping[str, Any] = _NO_WORDS, **common: Unpack[_Common]
 ) -> Any:
     """An integer of at least ``at_least``, or one of ``words``, or None."""
-    return Parameter(
-        default,
-        doc,
-        "int",
-        partial(check_count, at_least=at_least),
-        core=core,
-        words=words or {},
-        none=none,
-        bad=[at_least - 1, at_least + 0.5, True, "no such word", *_unless(none)],
-        shown=shown,
-        kw_only=kw_only,
-    )
+    check = partial(check_count, at_least=at_least)
+    bad = [at_least - 1, at_least + 0.5, True, "no such word", *_unless_none_is(common)]
+    return Parameter(type="int", check=check, words=words, bad=bad, **common)
 
 
-def flag(*, default: bool, doc: str, core: str | None = "", kw_only: bool = True) -> Any:
+def flag(**common: Unpack[_Common]) -> Any:
     """True or False."""
-    bad = [2, "no such word", None]
-    return Parameter(default, doc, "bool", check_flag, core=core, bad=bad, kw_only=kw_only)
+    return Parameter(type="bool", check=check_flag, bad=[2, "no such word", None], **common)
 
 
-def word(
-    *,
-    default: str | None,
-    doc: str,
-    words: Collection[str],
-    none: Any = _REFUSED,
-    core: str | None = "",
-    kw_only: bool = True,
-) -> Any:
+def word(*, words: Collection[str], **common: Unpack[_Common]) -> Any:
     """One of ``words``; a mapping gives the core's value for each."""
     values = words if isinstance(words, Mapping) else {name: name for name in words}
-    bad = ["no such word", 3, *_unless(none)]
-    return Parameter(default, doc, core=core, words=values, none=none, bad=bad, kw_only=kw_only)
-
-
-def _unless(none: Any) -> list[None]:
-    """None as a bad value, unless it has a meaning."""
-    return [None] if none is _REFUSED else []
+    return Parameter(words=values, bad=["no such word", 3, *_unless_none_is(common)], **common)
 
 
 def special(
     *,
-    default: Any,
-    doc: str,
     type: str,
     words: Sequence[str] = (),
     check: Callable[[str, Any], Any] | None = None,
     bad: Sequence[Any] = (),
-    kw_only: bool = True,
+    **common: Unpack[_Common],
 ) -> Any:
     """A parameter with a check of its own, which the class itself brings to the core."""
     values = {name: name for name in words}
-    return Parameter(default, doc, type, check, None, values, bad=bad, kw_only=kw_only)
+    own: _Common = {"core": None, **common}
+    return Parameter(type=type, check=check, words=values, bad=bad, **own)
+
+
+def _unless_none_is(common: _Common) -> list[None]:
+    """None as a bad value, unless it has a meaning."""
+    return [] if "none" in common else [None]
 
 
 def inherit(
