@@ -12,7 +12,6 @@ from sklearn.base import clone
 
 from .streams import (
     Stream,
-    anyone,
     assert_same_bits,
     assert_same_model,
     comparable,
@@ -24,15 +23,12 @@ from .streams import (
     refuses,
     scores,
     sparse,
-    sparse_streaming,
-    stream_for,
     streaming,
 )
 
 
-@promise(anyone)
-def check_inputs_are_neither_changed_nor_kept(estimator: Any) -> None:
-    stream = stream_for(estimator)
+@promise()
+def check_inputs_are_neither_changed_nor_kept(estimator: Any, stream: Stream) -> None:
     X, y = stream.X.copy(), stream.y.copy()
     model = learned(estimator, Stream(X, y))
     before = scores(model, stream.X)
@@ -49,9 +45,8 @@ def check_inputs_are_neither_changed_nor_kept(estimator: Any) -> None:
         assert np.array_equal(scores(model, stream.X), before), "the model looks into a learned x"
 
 
-@promise(anyone)
-def check_layouts_do_not_matter(estimator: Any) -> None:
-    stream = stream_for(estimator)
+@promise()
+def check_layouts_do_not_matter(estimator: Any, stream: Stream) -> None:
     frozen = stream.X.copy()
     frozen.flags.writeable = False
     model = learned(estimator, stream)
@@ -66,9 +61,8 @@ def check_layouts_do_not_matter(estimator: Any) -> None:
         assert np.array_equal(scores(model, X), scores(model, stream.X)), name
 
 
-@promise(anyone)
-def check_number_types_do_not_matter(estimator: Any) -> None:
-    stream = stream_for(estimator)
+@promise()
+def check_number_types_do_not_matter(estimator: Any, stream: Stream) -> None:
     stream = stream.holding(np.round(stream.X))
     model = learned(estimator, stream)
     for dtype in (np.float32, np.float16, np.int64, np.int8, np.uint16, ">f8", object):
@@ -78,8 +72,7 @@ def check_number_types_do_not_matter(estimator: Any) -> None:
 
 
 @promise(streaming)
-def check_one_example_in_any_form(estimator: Any) -> None:
-    stream = stream_for(estimator)
+def check_one_example_in_any_form(estimator: Any, stream: Stream) -> None:
     x, y = np.round(stream.X[0]), stream.y[0]
     strided = np.repeat(x, 2)[::2]
     models = [
@@ -92,8 +85,7 @@ def check_one_example_in_any_form(estimator: Any) -> None:
 
 
 @promise(sparse)
-def check_sparse_formats(estimator: Any) -> None:
-    stream = stream_for(estimator)
+def check_sparse_formats(estimator: Any, stream: Stream) -> None:
     X = np.where(stream.X < 1, 0, stream.X)
     dense = learned(estimator, stream.holding(X))
     model = learned(estimator, stream.holding(sp.csr_array(X)))
@@ -106,9 +98,8 @@ def check_sparse_formats(estimator: Any) -> None:
         assert np.array_equal(scores(model, kind(X)), scores(model, sp.csr_array(X)))
 
 
-@promise(sparse_streaming)
-def check_sparse_and_dense_rows_mix(estimator: Any) -> None:
-    stream = stream_for(estimator)
+@promise(sparse, streaming)
+def check_sparse_and_dense_rows_mix(estimator: Any, stream: Stream) -> None:
     dense = stream.holding(np.where(stream.X < 1, 0, stream.X))
     packed = dense.holding(sp.csr_array(dense.X))
     for first, second in ((dense, packed), (packed, dense)):
@@ -123,17 +114,16 @@ def check_sparse_and_dense_rows_mix(estimator: Any) -> None:
         )
 
 
-@promise(sparse_streaming)
-def check_sparse_chunks_give_the_same_bits(estimator: Any) -> None:
-    stream, model = stream_for(estimator), comparable(estimator)
+@promise(sparse, streaming)
+def check_sparse_chunks_give_the_same_bits(estimator: Any, stream: Stream) -> None:
+    model = comparable(estimator)
     stream = stream.holding(sp.csr_array(np.where(stream.X < 1, 0, stream.X)))
     whole, pieces = learned(model, stream), learned(model, *stream.pieces(11, 1, 30))
     assert_same_model(whole, pieces, stream.X, "sparse chunks")
 
 
-@promise(sparse)
-def check_untidy_sparse_rows_are_left_alone(estimator: Any) -> None:
-    stream = stream_for(estimator, 40)
+@promise(sparse, n=40)
+def check_untidy_sparse_rows_are_left_alone(estimator: Any, stream: Stream) -> None:
     tidy = sp.csr_array(np.where(stream.X < 1, 0, stream.X))
     backwards = np.concatenate(
         [np.arange(b, a, -1) - 1 for a, b in zip(tidy.indptr[:-1], tidy.indptr[1:], strict=True)]
@@ -145,9 +135,8 @@ def check_untidy_sparse_rows_are_left_alone(estimator: Any) -> None:
     assert np.array_equal(untidy.indices, columns), "learning sorted the caller's matrix"
 
 
-@promise(anyone)
-def check_frames(estimator: Any) -> None:
-    stream = stream_for(estimator)
+@promise()
+def check_frames(estimator: Any, stream: Stream) -> None:
     names = [f"f{j}" for j in range(stream.X.shape[1])]
     columns = dict(zip(names, stream.X.T, strict=True))
     plain = learned(estimator, stream)
@@ -163,9 +152,9 @@ def check_frames(estimator: Any) -> None:
 # --- dicts --------------------------------------------------------------------------------------
 
 
-@promise(sparse_streaming)
-def check_dict_chunks_give_the_same_bits(estimator: Any) -> None:
-    stream, model = stream_for(estimator), knowing_classes(comparable(estimator))
+@promise(sparse, streaming)
+def check_dict_chunks_give_the_same_bits(estimator: Any, stream: Stream) -> None:
+    model = knowing_classes(comparable(estimator))
     stream = stream.holding(records_of(stream))
     whole = learned(model, stream)
     pieces = learned(model, *stream.pieces(7, 1, 90))
@@ -175,9 +164,9 @@ def check_dict_chunks_give_the_same_bits(estimator: Any) -> None:
     assert_same_model(whole, model, stream.X, "dicts one by one")
 
 
-@promise(sparse_streaming)
-def check_dicts_have_no_order(estimator: Any) -> None:
-    stream, model = stream_for(estimator), knowing_classes(estimator)
+@promise(sparse, streaming)
+def check_dicts_have_no_order(estimator: Any, stream: Stream) -> None:
+    model = knowing_classes(estimator)
     records = records_of(stream)
     model.learn_one({f"f{j}": 1.0 for j in range(4)}, stream.y[0])
     other = go_on(clone(model).learn_one({f"f{j}": 1.0 for j in range(4)}, stream.y[0]))
@@ -187,9 +176,8 @@ def check_dicts_have_no_order(estimator: Any) -> None:
     assert_same_bits(model, other, "the same dicts in another order")
 
 
-@promise(sparse_streaming)
-def check_features_may_come_and_go(estimator: Any) -> None:
-    stream = stream_for(estimator)
+@promise(sparse, streaming)
+def check_features_may_come_and_go(estimator: Any, stream: Stream) -> None:
     model = learned(knowing_classes(estimator), stream.holding(records_of(stream)))
     width = model.n_features_in_
     assert model.predict_one({"never seen": 1.0}) is not None
@@ -201,10 +189,9 @@ def check_features_may_come_and_go(estimator: Any) -> None:
 
 
 @promise(streaming)
-def check_dicts_into_named_columns(estimator: Any) -> None:
+def check_dicts_into_named_columns(estimator: Any, stream: Stream) -> None:
     if not importlib.util.find_spec("pandas"):
         return
-    stream = stream_for(estimator)
     frame = importlib.import_module("pandas").DataFrame(stream.X, columns=list("abcd"))
     stream = stream.holding(frame)
     model = learned(estimator, stream)

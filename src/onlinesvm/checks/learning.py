@@ -11,8 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .streams import (
     TREES,
+    Stream,
     all_classes,
-    anyone,
     assert_same_bits,
     assert_same_model,
     classifying,
@@ -28,16 +28,14 @@ from .streams import (
     scores,
     stream_for,
     streaming,
-    streaming_classifier,
-    weighing_classifier,
-    weighing_stream,
+    weighing,
     with_gamma,
 )
 
 
 @promise(streaming)
-def check_chunks_give_the_same_bits(estimator: Any) -> None:
-    stream, model = stream_for(estimator), comparable(estimator)
+def check_chunks_give_the_same_bits(estimator: Any, stream: Stream) -> None:
+    model = comparable(estimator)
     whole = learned(model, stream)
     for sizes in [(1,), (7,), (16,), (17, 1, 30), (89, 1)]:
         pieces = learned(model, *stream.pieces(*sizes))
@@ -45,9 +43,9 @@ def check_chunks_give_the_same_bits(estimator: Any) -> None:
 
 
 @promise(streaming)
-def check_one_pass_of_fit_is_partial_fit(estimator: Any) -> None:
+def check_one_pass_of_fit_is_partial_fit(estimator: Any, stream: Stream) -> None:
     """In order, and followed by what ends a stream where a method has such a verb."""
-    stream, model = stream_for(estimator), with_gamma(in_one_pass(knowing_classes(estimator)))
+    model = with_gamma(in_one_pass(knowing_classes(estimator)))
     by_fit = clone(model).fit(stream.X, stream.y)
     by_stream = learned(model, stream)
     for verb in {"finish", "flush"} & set(dir(by_stream)):
@@ -56,8 +54,7 @@ def check_one_pass_of_fit_is_partial_fit(estimator: Any) -> None:
 
 
 @promise(streaming)
-def check_passes_of_fit_leave_the_rows_their_names(estimator: Any) -> None:
-    stream = stream_for(estimator)
+def check_passes_of_fit_leave_the_rows_their_names(estimator: Any, stream: Stream) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = clone(estimator).fit(stream.X, stream.y)
@@ -69,27 +66,27 @@ def check_passes_of_fit_leave_the_rows_their_names(estimator: Any) -> None:
     assert np.array_equal(model.support_vectors_, stream.X[ids]), "ids name other rows of X"
 
 
-@promise(anyone)
-def check_threads_give_the_same_bits(estimator: Any) -> None:
+@promise()
+def check_threads_give_the_same_bits(estimator: Any, stream: Stream) -> None:
     if not hasattr(estimator, "n_jobs"):
         return
-    stream, model = stream_for(estimator), comparable(estimator)
+    model = comparable(estimator)
     one, four = (learned(clone(model).set_params(n_jobs=n), stream) for n in (None, 4))
     many = np.tile(stream.X, (12, 1))  # enough for every thread to have a share
     assert np.array_equal(scores(one, many), scores(four, many)), "n_jobs changes the scores"
 
 
-@promise(anyone)
-def check_fit_forgets(estimator: Any) -> None:
-    first, second = stream_for(estimator, seed=1), stream_for(estimator, seed=2)
-    fresh = clone(estimator).fit(second.X, second.y)
-    again = clone(estimator).fit(first.X[:, :3], first.y).fit(second.X, second.y)
+@promise()
+def check_fit_forgets(estimator: Any, stream: Stream) -> None:
+    other = stream_for(estimator, seed=1)
+    fresh = clone(estimator).fit(stream.X, stream.y)
+    again = clone(estimator).fit(other.X[:, :3], other.y).fit(stream.X, stream.y)
     assert_same_bits(fresh, again, "fit after fit")
 
 
 @promise(streaming)
-def check_learn_one_is_partial_fit(estimator: Any) -> None:
-    stream, estimator = stream_for(estimator), comparable(estimator)
+def check_learn_one_is_partial_fit(estimator: Any, stream: Stream) -> None:
+    estimator = comparable(estimator)
     model = learned(estimator, stream.head(1))
     for x, y in zip(stream.X[1:], stream.y[1:], strict=True):
         model.learn_one(x, y)
@@ -98,23 +95,21 @@ def check_learn_one_is_partial_fit(estimator: Any) -> None:
 
 
 @promise(streaming)
-def check_learn_one_from_nothing(estimator: Any) -> None:
-    stream, model = stream_for(estimator), knowing_classes(comparable(estimator))
+def check_learn_one_from_nothing(estimator: Any, stream: Stream) -> None:
+    model = knowing_classes(comparable(estimator))
     other = learned(model, stream)
     for x, y in zip(stream.X, stream.y, strict=True):
         model.learn_one(x, y)
     assert_same_model(model, other, stream.X, "learn_one from the first example on")
 
 
-@promise(anyone)
-def check_same_stream_same_bits(estimator: Any) -> None:
-    stream = stream_for(estimator)
+@promise()
+def check_same_stream_same_bits(estimator: Any, stream: Stream) -> None:
     assert_same_bits(learned(estimator, stream), learned(estimator, stream), "two equal runs")
 
 
-@promise(anyone)
-def check_predicting_changes_nothing(estimator: Any) -> None:
-    stream = stream_for(estimator)
+@promise()
+def check_predicting_changes_nothing(estimator: Any, stream: Stream) -> None:
     model = learned(estimator, stream)
     before, names = fingerprint(model), set(vars(model))
     model.predict(stream.X)
@@ -128,9 +123,8 @@ def check_predicting_changes_nothing(estimator: Any) -> None:
     assert set(vars(model)) == names, "predicting left attributes behind"
 
 
-@promise(anyone)
-def check_one_example_methods_agree(estimator: Any) -> None:
-    stream = stream_for(estimator)
+@promise()
+def check_one_example_methods_agree(estimator: Any, stream: Stream) -> None:
     model = learned(estimator, stream)
     for x, y, f in zip(stream.X, model.predict(stream.X), scores(model, stream.X), strict=True):
         if is_regressor(model):
@@ -140,14 +134,14 @@ def check_one_example_methods_agree(estimator: Any) -> None:
             assert np.allclose(model.decide_one(x), f, rtol=1e-5, atol=1e-6)
 
 
-@promise(anyone)
-def check_silent_before_any_data(estimator: Any) -> None:
+@promise()
+def check_silent_before_any_data(estimator: Any, stream: Stream) -> None:
     model = clone(estimator)
     assert model.predict_one(np.zeros(3)) in (None, 0.0)
     assert not model.__sklearn_is_fitted__(), "predict_one started the model"
     if streaming(model):
-        stream = stream_for(model, 5)
-        model.partial_fit(stream.X, stream.y, sample_weight=np.zeros(5), **all_classes(model))
+        weights = np.zeros(len(stream.X))
+        model.partial_fit(stream.X, stream.y, sample_weight=weights, **all_classes(model))
         assert not scores(model, stream.X).any(), "the decision is not 0 before any data"
 
 
@@ -155,8 +149,7 @@ def check_silent_before_any_data(estimator: Any) -> None:
 
 
 @promise(streaming)
-def check_weight_zero_is_skipped(estimator: Any) -> None:
-    stream = stream_for(estimator)
+def check_weight_zero_is_skipped(estimator: Any, stream: Stream) -> None:
     keep = np.arange(len(stream.X)) % 3 > 0
     model, other = knowing_classes(estimator), knowing_classes(estimator)
     model.partial_fit(stream.X, stream.y, sample_weight=keep.astype(float))
@@ -167,17 +160,16 @@ def check_weight_zero_is_skipped(estimator: Any) -> None:
     assert model.n_seen_ == len(stream.X), "n_seen_ does not count examples of weight 0"
 
 
-@promise(anyone)
-def check_weight_one_is_no_weight(estimator: Any) -> None:
-    stream = stream_for(estimator)
+@promise()
+def check_weight_one_is_no_weight(estimator: Any, stream: Stream) -> None:
     plain = clone(estimator).fit(stream.X, stream.y)
     ones = clone(estimator).fit(stream.X, stream.y, sample_weight=np.ones(len(stream.X)))
     assert_same_bits(plain, ones, "weights of 1")
 
 
-@promise(weighing_stream)
-def check_weighted_learn_one_is_partial_fit(estimator: Any) -> None:
-    stream, model = stream_for(estimator), knowing_classes(comparable(estimator))
+@promise(weighing, streaming)
+def check_weighted_learn_one_is_partial_fit(estimator: Any, stream: Stream) -> None:
+    model = knowing_classes(comparable(estimator))
     w = np.random.default_rng(0).integers(0, 4, len(stream.X)) / 2
     batch = clone(model).partial_fit(stream.X, stream.y, sample_weight=w)
     for x, y, weight in zip(stream.X, stream.y, w, strict=True):
@@ -185,9 +177,8 @@ def check_weighted_learn_one_is_partial_fit(estimator: Any) -> None:
     assert_same_model(model, batch, stream.X, "weighted learn_one against weighted partial_fit")
 
 
-@promise(weighing_classifier)
-def check_class_weight_is_sample_weight(estimator: Any) -> None:
-    stream = stream_for(estimator)
+@promise(weighing, classifying)
+def check_class_weight_is_sample_weight(estimator: Any, stream: Stream) -> None:
     factors = {"ash": 0.01, "cedar": 100.0}
     model = clone(estimator).set_params(class_weight=factors).fit(stream.X, stream.y)
     w = np.array([factors.get(label, 1.0) for label in stream.y])
@@ -196,9 +187,8 @@ def check_class_weight_is_sample_weight(estimator: Any) -> None:
     assert np.array_equal(scores(model, stream.X), scores(other, stream.X))
 
 
-@promise(streaming_classifier)
-def check_balanced_needs_fit(estimator: Any) -> None:
-    stream = stream_for(estimator)
+@promise(streaming, classifying)
+def check_balanced_needs_fit(estimator: Any, stream: Stream) -> None:
     model = clone(estimator).set_params(class_weight="balanced").fit(stream.X, stream.y)
     before = fingerprint(model)
     for call in (
@@ -212,9 +202,8 @@ def check_balanced_needs_fit(estimator: Any) -> None:
 # --- classes ------------------------------------------------------------------------------------
 
 
-@promise(streaming_classifier)
-def check_open_classes(estimator: Any) -> None:
-    stream = stream_for(estimator, classes=4)
+@promise(streaming, classifying, classes=4)
+def check_open_classes(estimator: Any, stream: Stream) -> None:
     model = comparable(estimator).set_params(classes="open")
     whole = learned(model, stream)
     for sizes in [(1,), (5, 20, 3)]:
@@ -228,26 +217,23 @@ def check_open_classes(estimator: Any) -> None:
 
 
 @promise(classifying)
-def check_one_class_alone(estimator: Any) -> None:
-    stream = stream_for(estimator)
+def check_one_class_alone(estimator: Any, stream: Stream) -> None:
     model = clone(estimator).set_params(classes=None, class_weight=None)
     model.fit(stream.X, np.full(len(stream.X), "only"))
     assert set(model.predict(stream.X)) == {"only"}
     assert model.predict_one(stream.X[0]) == "only"
 
 
-@promise(classifying)
-def check_two_classes_share_one_column(estimator: Any) -> None:
-    stream = stream_for(estimator, classes=2)
+@promise(classifying, classes=2)
+def check_two_classes_share_one_column(estimator: Any, stream: Stream) -> None:
     model = clone(estimator).set_params(classes=None).fit(stream.X, stream.y)
     f = model.decision_function(stream.X)
     assert f.shape == (len(stream.X),)
     assert np.array_equal(model.predict(stream.X) == model.classes_[1], f > 0)
 
 
-@promise(streaming_classifier)
-def check_wants_label(estimator: Any) -> None:
-    stream = stream_for(estimator)
+@promise(streaming, classifying)
+def check_wants_label(estimator: Any, stream: Stream) -> None:
     wanted = learned(estimator, stream).wants_label(stream.X)
     assert wanted.shape == (len(stream.X),)
     assert wanted.dtype == bool
@@ -256,9 +242,8 @@ def check_wants_label(estimator: Any) -> None:
 # --- ids and unlearning -------------------------------------------------------------------------
 
 
-@promise(streaming)
-def check_ids(estimator: Any) -> None:
-    stream = stream_for(estimator, 30)
+@promise(streaming, n=30)
+def check_ids(estimator: Any, stream: Stream) -> None:
     ids = np.arange(30)[::-1] * 7 + 3
     model = clone(estimator)
     model.partial_fit(stream.X, stream.y, ids=ids, **all_classes(model))
@@ -271,9 +256,9 @@ def check_ids(estimator: Any) -> None:
         assert len(set(model.support_.tolist())) == len(model.support_), "an id appears twice"
 
 
-@promise(anyone)
-def check_verbs_work_or_say_who_can(estimator: Any) -> None:
-    model = learned(estimator, stream_for(estimator, 30))
+@promise(n=30)
+def check_verbs_work_or_say_who_can(estimator: Any, stream: Stream) -> None:
+    model = learned(estimator, stream)
     for verb, call in {
         "unlearn": lambda: model.unlearn([0]),
         "kkt_residual": model.kkt_residual,
@@ -292,8 +277,7 @@ def check_verbs_work_or_say_who_can(estimator: Any) -> None:
 
 
 @promise(lambda estimator: estimator.can("unlearn") and estimator.can("kkt_residual"))
-def check_unlearning_leaves_an_optimum(estimator: Any) -> None:
-    stream = stream_for(estimator)
+def check_unlearning_leaves_an_optimum(estimator: Any, stream: Stream) -> None:
     model = learned(exact(estimator), stream)
     rng = np.random.default_rng(0)
     for size in (1, 5, 20):
@@ -309,8 +293,8 @@ def check_unlearning_leaves_an_optimum(estimator: Any) -> None:
     assert not scores(model, stream.X).any(), "something is left after unlearning everything"
 
 
-@promise(weighing_classifier)
-def check_a_heavier_class_is_predicted_more(estimator: Any) -> None:
+@promise(weighing, classifying)
+def check_a_heavier_class_is_predicted_more(estimator: Any, _: Stream) -> None:
     """By fit, over a few streams of two classes that overlap."""
     shares = []
     for weight in (0.1, 1.0, 10.0):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from .streams import fingerprint, go_on, learned, promise, scores, stream_for, streaming
+from .streams import Stream, fingerprint, go_on, learned, promise, scores, streaming
 
 
 def _bounded(estimator: Any) -> Any:
@@ -25,9 +25,9 @@ def _bounded(estimator: Any) -> Any:
     return None if keeps_examples else model
 
 
-@promise(lambda estimator: streaming(estimator) and _bounded(estimator) is not None)
-def check_memory_levels_off(estimator: Any) -> None:
-    stream, model = stream_for(estimator, 3000, classes=2), _bounded(estimator)
+@promise(streaming, lambda estimator: _bounded(estimator) is not None, n=3000, classes=2)
+def check_memory_levels_off(estimator: Any, stream: Stream) -> None:
+    model = _bounded(estimator)
     go_on(model, stream.head(1500))
     half = model.nbytes_
     go_on(model, stream.tail(1500))
@@ -35,15 +35,14 @@ def check_memory_levels_off(estimator: Any) -> None:
 
 
 @promise(streaming)
-def check_size_is_reported(estimator: Any) -> None:
-    model = learned(estimator, stream_for(estimator))
+def check_size_is_reported(estimator: Any, stream: Stream) -> None:
+    model = learned(estimator, stream)
     saved = sum(array.nbytes for array in model._core.state().values())
     assert model.nbytes_ >= saved // 2, f"nbytes_ is {model.nbytes_} for a state of {saved} bytes"
 
 
-@promise(streaming)
-def check_threads_read_while_one_writes(estimator: Any) -> None:
-    stream = stream_for(estimator, 300)
+@promise(streaming, n=300)
+def check_threads_read_while_one_writes(estimator: Any, stream: Stream) -> None:
     model = learned(estimator, stream.head(30))
     failures: list[BaseException] = []
     done = threading.Event()

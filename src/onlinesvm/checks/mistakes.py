@@ -12,15 +12,12 @@ from sklearn.base import clone, is_regressor
 from .streams import (
     Stream,
     all_classes,
-    anyone,
     classifying,
     fingerprint,
     learned,
     promise,
     refuses,
-    stream_for,
     streaming,
-    streaming_classifier,
 )
 
 
@@ -85,8 +82,7 @@ def _bad_learning(model: Any, stream: Stream) -> Iterator[tuple[str, Callable[[]
 
 
 @promise(streaming)
-def check_bad_calls_change_nothing(estimator: Any) -> None:
-    stream = stream_for(estimator)
+def check_bad_calls_change_nothing(estimator: Any, stream: Stream) -> None:
     if classifying(estimator) and isinstance(estimator.classes, str):
         estimator = clone(estimator).set_params(classes=None)
     model = learned(estimator, stream)
@@ -98,17 +94,15 @@ def check_bad_calls_change_nothing(estimator: Any) -> None:
         assert set(vars(model)) == names, f"{name}: attributes were left behind"
 
 
-@promise(anyone)
-def check_bad_rows_are_not_predicted(estimator: Any) -> None:
-    stream = stream_for(estimator)
+@promise()
+def check_bad_rows_are_not_predicted(estimator: Any, stream: Stream) -> None:
     model = learned(estimator, stream)
     for name, X in [*_bad_rows(stream), *_bad_widths(stream)]:
         refuses(partial(model.predict, X), ValueError, f"prediction of {name}")
 
 
-@promise(anyone)
-def check_bad_first_calls_start_nothing(estimator: Any) -> None:
-    stream = stream_for(estimator)
+@promise()
+def check_bad_first_calls_start_nothing(estimator: Any, stream: Stream) -> None:
     for name, X in _bad_rows(stream):
         model = clone(estimator)
         refuses(partial(model.fit, X, stream.y[: len(X)]), ValueError, f"first {name}")
@@ -117,9 +111,8 @@ def check_bad_first_calls_start_nothing(estimator: Any) -> None:
         assert left <= {"_register"}, f"first {name}: leftovers"  # whose turn it is, no example
 
 
-@promise(anyone)
-def check_a_bad_fit_keeps_the_old_model(estimator: Any) -> None:
-    stream = stream_for(estimator)
+@promise()
+def check_a_bad_fit_keeps_the_old_model(estimator: Any, stream: Stream) -> None:
     model = learned(estimator, stream)
     before = fingerprint(model)
     for name, X in _bad_rows(stream):
@@ -127,9 +120,8 @@ def check_a_bad_fit_keeps_the_old_model(estimator: Any) -> None:
         assert fingerprint(model) == before, f"fit of {name}: the model has changed"
 
 
-@promise(anyone)
-def check_bad_parameters(estimator: Any) -> None:
-    stream = stream_for(estimator)
+@promise()
+def check_bad_parameters(estimator: Any, stream: Stream) -> None:
     plain = (
         clone(estimator).set_params(classes=None) if classifying(estimator) else clone(estimator)
     )
@@ -144,9 +136,8 @@ def check_bad_parameters(estimator: Any) -> None:
             assert not model.__sklearn_is_fitted__(), f"{name}={value!r} left a fitted model"
 
 
-@promise(streaming_classifier)
-def check_first_partial_fit_needs_classes(estimator: Any) -> None:
-    stream = stream_for(estimator)
+@promise(streaming, classifying)
+def check_first_partial_fit_needs_classes(estimator: Any, stream: Stream) -> None:
     model = clone(estimator).set_params(classes=None)
     for call in (
         lambda: model.partial_fit(stream.X, stream.y),
@@ -156,9 +147,8 @@ def check_first_partial_fit_needs_classes(estimator: Any) -> None:
         assert not model.__sklearn_is_fitted__()
 
 
-@promise(lambda estimator: streaming(estimator) and estimator.can("unlearn"))
-def check_ids_in_use_are_refused(estimator: Any) -> None:
-    stream = stream_for(estimator, 20)
+@promise(streaming, lambda estimator: estimator.can("unlearn"), n=20)
+def check_ids_in_use_are_refused(estimator: Any, stream: Stream) -> None:
     model = clone(estimator)
     model.partial_fit(stream.X, stream.y, ids=np.arange(20) + 5, **all_classes(model))
     if not hasattr(model, "support_"):

@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from ..base import load
 from .streams import (
-    anyone,
+    Stream,
     assert_same_bits,
     fingerprint,
     go_on,
@@ -22,7 +22,6 @@ from .streams import (
     refuses,
     savable,
     scores,
-    stream_for,
     streaming,
 )
 
@@ -33,9 +32,8 @@ def _through_a_file(model: Any) -> Any:
         return load(Path(folder) / "model")
 
 
-@promise(lambda estimator: streaming(estimator) and savable(estimator))
-def check_save_load_go_on(estimator: Any) -> None:
-    stream = stream_for(estimator)
+@promise(streaming, savable)
+def check_save_load_go_on(estimator: Any, stream: Stream) -> None:
     for n in (1, 45, 89):
         never_stopped = learned(estimator, stream.head(n), stream.tail(n))
         model = _through_a_file(learned(estimator, stream.head(n)))
@@ -43,8 +41,7 @@ def check_save_load_go_on(estimator: Any) -> None:
 
 
 @promise(savable)
-def check_loaded_models_are_the_same(estimator: Any) -> None:
-    stream = stream_for(estimator)
+def check_loaded_models_are_the_same(estimator: Any, stream: Stream) -> None:
     model = learned(estimator, stream)
     again = _through_a_file(model)
     assert type(again) is type(model)
@@ -54,15 +51,15 @@ def check_loaded_models_are_the_same(estimator: Any) -> None:
 
 
 @promise(savable)
-def check_an_unlearned_model_can_be_saved(estimator: Any) -> None:
+def check_an_unlearned_model_can_be_saved(estimator: Any, _: Stream) -> None:
     again = _through_a_file(clone(estimator))
     assert not again.__sklearn_is_fitted__()
     assert repr(again) == repr(estimator)
 
 
 @promise(savable)
-def check_saving_changes_nothing(estimator: Any) -> None:
-    model = learned(estimator, stream_for(estimator))
+def check_saving_changes_nothing(estimator: Any, stream: Stream) -> None:
+    model = learned(estimator, stream)
     before = fingerprint(model)
     with tempfile.TemporaryDirectory() as folder:
         first, second = Path(folder) / "a", Path(folder) / "b"
@@ -74,8 +71,8 @@ def check_saving_changes_nothing(estimator: Any) -> None:
 
 
 @promise(savable)
-def check_damaged_files_are_refused(estimator: Any) -> None:
-    model = learned(estimator, stream_for(estimator))
+def check_damaged_files_are_refused(estimator: Any, stream: Stream) -> None:
+    model = learned(estimator, stream)
     rng = np.random.default_rng(0)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model"
@@ -93,8 +90,8 @@ def check_damaged_files_are_refused(estimator: Any) -> None:
 
 
 @promise(lambda estimator: not savable(estimator))
-def check_functions_are_not_saved(estimator: Any) -> None:
-    model = learned(estimator, stream_for(estimator))
+def check_functions_are_not_saved(estimator: Any, stream: Stream) -> None:
+    model = learned(estimator, stream)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model"
         assert "kernel" in refuses(lambda: model.save(path), ValueError, "saving a function")
@@ -102,8 +99,7 @@ def check_functions_are_not_saved(estimator: Any) -> None:
 
 
 @promise(streaming)
-def check_copies_go_their_own_way(estimator: Any) -> None:
-    stream = stream_for(estimator)
+def check_copies_go_their_own_way(estimator: Any, stream: Stream) -> None:
     never_stopped = learned(estimator, stream.head(40), stream.tail(40))
     half = learned(estimator, stream.head(40))
     before = fingerprint(half)
@@ -116,9 +112,8 @@ def check_copies_go_their_own_way(estimator: Any) -> None:
         assert fingerprint(half) == before, "a copy that goes on drags the original along"
 
 
-@promise(anyone)
-def check_clone_is_unlearned(estimator: Any) -> None:
-    stream = stream_for(estimator)
+@promise()
+def check_clone_is_unlearned(estimator: Any, stream: Stream) -> None:
     model = learned(estimator, stream)
     fresh = clone(model)
     assert not fresh.__sklearn_is_fitted__()

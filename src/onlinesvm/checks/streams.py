@@ -177,10 +177,6 @@ def refuses(call: Callable[[], Any], kind: type[Exception], why: str) -> str:
 # --- which estimators a check is for ------------------------------------------------------------
 
 
-def anyone(estimator: Any) -> bool:
-    return True
-
-
 def streaming(estimator: Any) -> bool:
     return hasattr(estimator, "partial_fit")
 
@@ -189,42 +185,32 @@ def classifying(estimator: Any) -> bool:
     return bool(is_classifier(estimator))
 
 
-def streaming_classifier(estimator: Any) -> bool:
-    return streaming(estimator) and classifying(estimator)
-
-
 def weighing(estimator: Any) -> bool:
     """All but a model of several balls, which refuses unlike weights, and hard margins."""
     return getattr(estimator, "balls", 1) == 1 and getattr(estimator, "C", 1.0) != math.inf
-
-
-def weighing_stream(estimator: Any) -> bool:
-    return weighing(estimator) and streaming(estimator)
-
-
-def weighing_classifier(estimator: Any) -> bool:
-    return weighing(estimator) and classifying(estimator)
 
 
 def sparse(estimator: Any) -> bool:
     return bool(estimator.__sklearn_tags__().input_tags.sparse)
 
 
-def sparse_streaming(estimator: Any) -> bool:
-    return sparse(estimator) and streaming(estimator)
-
-
 def savable(estimator: Any) -> bool:
     return not callable(getattr(estimator, "kernel", None))
 
 
-def promise(applies: Callable[[Any], bool]) -> Callable[[Callable[[Any], None]], Any]:
-    """Mark a check with the estimators it is for."""
+def promise(*kinds: Callable[[Any], bool], **options: Any) -> Callable[[Callable[..., None]], Any]:
+    """Mark a check with the estimators it is for: those that are of all these kinds.
 
-    def mark(check: Callable[[Any], None]) -> Any:
+    It is called with the estimator and a stream for it, which the options describe.
+    """
+
+    def applies(estimator: Any) -> bool:
+        return all(kind(estimator) for kind in kinds)
+
+    def mark(check: Callable[..., None]) -> Any:
         @functools.wraps(check)
         def run(estimator: Any) -> None:
-            check(estimator)
+            check(estimator, stream_for(estimator, **options))
 
         run.applies = applies  # type: ignore[attr-defined]
         return run
