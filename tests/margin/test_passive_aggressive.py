@@ -104,7 +104,7 @@ def scores(model: Any, X: Any) -> np.ndarray:
     [("PA", 1.0, (0.12, 0.16)), ("PA-I", 0.01, (0.03, 0.04)), ("PA-II", 1.0, (3 / 25.5, 4 / 25.5))],
 )
 def test_first_step_by_hand(variant, C, w):
-    model = PROBLEMS[0].fast(variant, C, fit_intercept=False)
+    model = PROBLEMS[0].fast(variant, C, bias="none")
     model.learn_one(np.array([3.0, 4.0]), 1.0)
     np.testing.assert_allclose(model.coef_, [w], rtol=1e-15)
     assert model.intercept_.tolist() == [0.0]
@@ -116,7 +116,7 @@ def test_step_solves_its_optimisation_problem(variant, problem):
     """argmin |W - W_t|^2 / 2 (+ C xi | + C xi^2) subject to loss <= xi, by a general solver."""
     X, y = problem.stream(3, 20)
     C, steps = 0.05, 0
-    model = problem.fast(variant, C, fit_intercept=False).fit(X[:8], y[:8])
+    model = problem.fast(variant, C, bias="none").fit(X[:8], y[:8])
     for x, target in zip(X[8:], y[8:], strict=True):
         before = np.atleast_2d(model.coef_)
         task, level = problem.task
@@ -158,7 +158,7 @@ def _cheapest_repair(x, loss, direction, variant, C):
 def test_equals_the_twin_after_every_example(problem, variant, intercept):
     X, y = problem.stream(1, 80)
     weights = np.random.default_rng(2).choice([0.0, 0.5, 1.0, 3.0], size=80)
-    fast = problem.fast(variant, 0.3, fit_intercept=intercept)
+    fast = problem.fast(variant, 0.3, bias="kernel" if intercept else "none")
     twin = problem.twin(Kernel("linear", offset=float(intercept)), variant, 0.3)
     for x, target, weight in zip(X, y, weights, strict=True):
         fast.learn_one(x, target, weight)
@@ -182,7 +182,7 @@ def test_equals_the_twin_on_nasty_streams(kind, variant):
 
 @variants
 def test_zero_example_without_intercept_changes_nothing(variant):
-    model = PROBLEMS[0].fast(variant, 1.0, fit_intercept=False)
+    model = PROBLEMS[0].fast(variant, 1.0, bias="none")
     model.learn_one(np.zeros(3), 1.0)
     assert model.coef_.tolist() == [[0.0, 0.0, 0.0]]
 
@@ -216,14 +216,14 @@ def test_loss_bounds(seed):
     nothing = float(len(X))  # what a model that stays at zero pays
     bound = u @ u  # all rows have length one
     assert bound < nothing / 100
-    paid = _cumulative_loss(PROBLEMS[0].fast("PA", 1.0, fit_intercept=False), X, y)
+    paid = _cumulative_loss(PROBLEMS[0].fast("PA", 1.0, bias="none"), X, y)
     assert bound / 100 < paid <= bound * (1 + 1e-9)
     noisy = np.where(np.random.default_rng(seed).random(len(X)) < 0.02, -y, y)
     C = 0.1
     rival = (np.maximum(0, 1 - noisy * (X @ u)) ** 2).sum()
     bound = (1 + 1 / (2 * C)) * (u @ u + 2 * C * rival)
     assert bound < nothing / 2
-    paid = _cumulative_loss(PROBLEMS[0].fast("PA-II", C, fit_intercept=False), X, noisy)
+    paid = _cumulative_loss(PROBLEMS[0].fast("PA-II", C, bias="none"), X, noisy)
     assert bound / 10 < paid <= bound * (1 + 1e-9)
 
 
@@ -446,7 +446,7 @@ def check_equals_scikit_learn(cls, X, y, params, **known):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
         theirs = old(fit_intercept=False, shuffle=False, **params).partial_fit(X, y, **known)
-    ours = cls(fit_intercept=False, average=False, **params, **ONE_PASS).fit(X, y)
+    ours = cls(bias="none", average=False, **params, **ONE_PASS).fit(X, y)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-9, atol=1e-12)
 
 
@@ -468,7 +468,7 @@ def test_equals_scikit_learn_regressor(loss):
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_the_average_is_the_twins(problem, kernel):
     X, y = problem.stream(5, 40)
-    model = problem.fast("PA-I", 0.3, average=True, kernel=kernel, gamma=0.5, fit_intercept=False)
+    model = problem.fast("PA-I", 0.3, average=True, kernel=kernel, gamma=0.5, bias="none")
     twin = problem.twin(Kernel(kernel, gamma=0.5), "PA-I", 0.3)
     for x, target in zip(X, y, strict=True):
         model.learn_one(x, target)

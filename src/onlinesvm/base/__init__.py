@@ -9,6 +9,7 @@ from .outlier import OnlineOutlierDetector
 from .passes import PassByPass, StepByStep
 from .persistence import load
 from .regressor import OnlineRegressor
+from .step_learner import StepLearner
 
 __all__ = [
     "BatchClassifier",
@@ -25,6 +26,7 @@ __all__ = [
     "PassByPass",
     "SoftMargin",
     "StepByStep",
+    "StepLearner",
     "StoresExamples",
     "load",
     "verify",

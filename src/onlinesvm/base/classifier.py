@@ -54,7 +54,6 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator, _KnownClasses):
     _attributes: ClassVar[Mapping[str, str]] = {
         "classes_": "array of labels, in ascending order",
         "n_support_": "number of support vectors of each class (one-vs-rest problem)",
-        "intercept_": "array, the bias of each output",
     }
     _measure = "accuracy"
 
@@ -274,17 +273,6 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator, _KnownClasses):
         if len(coef) == 1:
             return np.array([(coef[0] < 0).sum(), (coef[0] > 0).sum()])
         return np.asarray((coef != 0).sum(axis=1))
-
-    @property
-    def intercept_(self) -> NDArray[np.float64]:
-        """The bias of each output: 0 with ``bias="none"``, a kernel constant with ``"kernel"``."""
-        core = self._fitted_core("intercept_")
-        if hasattr(core, "intercept"):
-            return self._by_output(np.asarray(core.intercept()))
-        offset = self._core_settings.get("kernel", {}).get("offset", 0.0)
-        if not offset:
-            return np.zeros(core.outputs)
-        return np.asarray(offset * self.dual_coef_.sum(axis=1))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..kernels import NAMES, KernelFunction, check_kernel
 from .estimator import OnlineEstimator
 from .parameters import count, inherit, number, special, word
+
+_BIAS_VERBS = ("intercept", "free_bias")  # of the core
 
 
 class KernelMethod(OnlineEstimator):
@@ -16,6 +21,7 @@ class KernelMethod(OnlineEstimator):
     _attributes: ClassVar[Mapping[str, str]] = {
         "support_": "ids of the support vectors",
         "support_vectors_, dual_coef_": "the vectors and their signed coefficients",
+        "intercept_": "array, the bias of each output",
         "gamma_": "float, the value of ``gamma`` in use, where the kernel has one",
     }
 
@@ -55,6 +61,15 @@ class KernelMethod(OnlineEstimator):
         if callable(self.kernel):
             return settings | {"kernel": {"name": "function", "function": self.kernel, **kernel}}
         return settings | {"kernel": {"name": self.kernel, **kernel}}
+
+    @property
+    def intercept_(self) -> NDArray[np.float64]:
+        """The bias of each output: the constant of the kernel, and one of its own."""
+        core = self._fitted_core("intercept_")
+        own = next((getattr(core, verb) for verb in _BIAS_VERBS if hasattr(core, verb)), None)
+        bias = np.zeros(core.outputs) if own is None else self._by_output(np.asarray(own()))
+        offset = self._core_settings["kernel"]["offset"]
+        return bias + offset * self.dual_coef_.sum(axis=1) if offset else bias
 
 
 class KernelBias(KernelMethod):

@@ -18,7 +18,6 @@ class LinearOrKernel(KernelMethod):
 
     _attributes: ClassVar[Mapping[str, str]] = {
         "coef_": "array, the weights of each output; linear only",
-        "intercept_": "array, the bias of each output",
         "support_": "ids of the examples kept; with a kernel only, as the next",
     }
 
@@ -62,4 +61,4 @@ class LinearOrKernel(KernelMethod):
         self._fitted_core("intercept_")
         if self._keeps_weights():
             return self._by_output(self._weights("intercept_")["intercept"])
-        return np.asarray(self._core_settings["kernel"]["offset"] * self.dual_coef_.sum(axis=1))
+        return super().intercept_

@@ -99,11 +99,6 @@ class IncrementalSVC(SoftMargin, OnlineClassifier):
     )
     dtype: Literal["float32", "float64"] = inherit(default="float64")
 
-    @property
-    def intercept_(self) -> NDArray[np.float64]:
-        """The bias of each output; the middle of its interval where no example is on the margin."""
-        return self._by_output(np.asarray(self._fitted_core("intercept_").free_bias()))
-
     # --- the way back -------------------------------------------------------------------------
 
     def forget_ids(self, ids: ArrayLike) -> Self:

@@ -43,11 +43,6 @@ class PokerModel(StoresExamples):
         return n  # the rows of a call are the chunk
 
     @property
-    def intercept_(self) -> NDArray[np.float64]:
-        """The bias of each output; the middle of its interval where no example is on the margin."""
-        return self._by_output(np.asarray(self._fitted_core("intercept_").free_bias()))
-
-    @property
     def n_iter_(self) -> int:
         """Breakpoints of the last call that learned or unlearned."""
         return int(self._fitted_core("n_iter_").breakpoints)

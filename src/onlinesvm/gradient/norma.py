@@ -83,14 +83,6 @@ class NormaModel(LearningRate, LinearOrKernel, StepByStep):
     def _keeps_weights(self) -> bool:
         return super()._keeps_weights() and self._core_settings["truncation"] == 0
 
-    @property
-    def intercept_(self) -> NDArray[np.float64]:
-        """The bias of each output."""
-        regularised = super().intercept_
-        if self._keeps_weights():
-            return regularised
-        return np.asarray(regularised + self._by_output(np.asarray(self._core.free_bias())))
-
 
 class _BiasOfChoice(KernelMethod):
     bias: Literal["none", "kernel", "free"] = word(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ..base import KernelBias, LinearOrKernel, OnlineClassifier, StepByStep
-from ..base.parameters import count, flag, inherit, number
+from ..base import OnlineClassifier, StepLearner
+from ..base.parameters import count, flag, number
 
 
-class PegasosSVC(KernelBias, LinearOrKernel, StepByStep, OnlineClassifier):
+class PegasosSVC(StepLearner, OnlineClassifier):
     """Pegasos (Shalev-Shwartz, Singer, Srebro): a linear SVM from a stream, no rate to tune.
 
     For streams of any scale that one pass must do: in the mean over the 23 sets of the tournament
@@ -68,14 +68,4 @@ class PegasosSVC(KernelBias, LinearOrKernel, StepByStep, OnlineClassifier):
     )
     project: bool = flag(
         default=True, doc="Whether each step ends inside the ball of radius ``1 / sqrt(alpha)``."
-    )
-    average: bool = flag(
-        default=True,
-        doc="""Predict with the mean of the weights of all steps: smoother, at no cost per feature.
-        False predicts with the newest, for streams that drift.""",
-    )
-    bias: Literal["none", "kernel"] = inherit(
-        default="kernel",
-        doc="""``"kernel"`` adds a constant feature 1, regularised like any other; the paper has
-        none.""",
     )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from ..base import KernelBias, LinearOrKernel, OnlineClassifier, OnlineEstimator, StepByStep
-from ..base.parameters import flag, inherit, number, word
+from ..base import OnlineClassifier, OnlineEstimator, StepLearner
+from ..base.parameters import inherit, number, word
 
 
 class LearningRate(OnlineEstimator):
@@ -32,7 +32,7 @@ class LearningRate(OnlineEstimator):
         return settings
 
 
-class SGDSVC(LearningRate, KernelBias, LinearOrKernel, StepByStep, OnlineClassifier):
+class SGDSVC(LearningRate, StepLearner, OnlineClassifier):
     """SGD for the SVM (Bottou): the workhorse of large linear problems, one cheap step each.
 
     Each example shrinks the weights a little and, if inside the margin, pulls them its way. The
@@ -64,11 +64,3 @@ class SGDSVC(LearningRate, KernelBias, LinearOrKernel, StepByStep, OnlineClassif
     _stem = "Sgd"
 
     alpha: float = inherit(default=1e-4, kw_only=False)
-    average: bool = flag(
-        default=True,
-        doc="""Predict with the mean of the weights of all rounds: smoother, at no cost per feature.
-        False predicts with the newest, for streams that drift.""",
-    )
-    bias: Literal["none", "kernel"] = inherit(
-        default="kernel", doc='``"kernel"`` adds a constant feature 1, regularised like any other.'
-    )

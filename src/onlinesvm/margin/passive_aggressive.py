@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base import LinearOrKernel, OnlineClassifier, OnlineRegressor, StepByStep
-from ..base.parameters import flag, number, word
+from ..base import OnlineClassifier, OnlineRegressor, StepLearner
+from ..base.parameters import number, word
 
 
-class PassiveAggressiveModel(LinearOrKernel, StepByStep):
+class PassiveAggressiveModel(StepLearner):
     """What the classifier and the regressor share: the step."""
 
     C: float = number(
@@ -24,23 +24,6 @@ class PassiveAggressiveModel(LinearOrKernel, StepByStep):
         Lower it on noisy data. ``inf`` is the paper's plain PA, which repairs every mistake
         fully.""",
     )
-    fit_intercept: bool = flag(
-        default=True,
-        core=None,
-        doc="Whether to learn a bias, as the weight of a constant feature 1.",
-    )
-    average: bool = flag(
-        default=True,
-        doc="""Predict with the mean of the weights of all rounds, which the last noisy step cannot
-        spoil; it costs a second pass over the features where a step is taken. False predicts with
-        the newest weights, as the paper does: for streams that drift, which a mean over the whole
-        past follows too late.""",
-    )
-
-    def _core_params(self, n_features: int) -> dict[str, Any]:
-        settings = super()._core_params(n_features)
-        settings["kernel"]["offset"] = float(self.fit_intercept)
-        return settings
 
 
 class PassiveAggressiveClassifier(PassiveAggressiveModel, OnlineClassifier):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import Literal
 
-from ..base import KernelBias, LinearOrKernel, OnlineClassifier, StepByStep
-from ..base.parameters import flag, inherit, number, word
+from ..base import OnlineClassifier, StepLearner
+from ..base.parameters import number, word
 
 
-class RommaClassifier(KernelBias, LinearOrKernel, StepByStep, OnlineClassifier):
+class RommaClassifier(StepLearner, OnlineClassifier):
     """ROMMA (Li and Long): large margins at the price of a perceptron, no learning rate.
 
     For data that is nearly separable: each step goes to the shortest weights that give the example
@@ -56,14 +56,4 @@ class RommaClassifier(KernelBias, LinearOrKernel, StepByStep, OnlineClassifier):
         default="aggressive",
         words=("aggressive", "plain"),
         doc="What causes a step: an example inside the margin, or only a mistake.",
-    )
-    average: bool = flag(
-        default=True,
-        doc="""Predict with the mean of the weights of all rounds, which the last noisy step cannot
-        spoil. False predicts with the newest, as the paper does: for streams that drift.""",
-    )
-    bias: Literal["none", "kernel"] = inherit(
-        default="kernel",
-        doc="""``"kernel"`` adds a constant feature 1, regularised like any other; the paper has
-        none.""",
     )
