@@ -374,17 +374,33 @@ def test_another_class_cannot_take_the_arrays(path: Path) -> None:
 
 
 def test_a_newer_format(path: Path, monkeypatch: Any, model: Any) -> None:
-    monkeypatch.setattr(persistence, "FORMAT", 3)
+    monkeypatch.setattr(persistence, "FORMAT", persistence.FORMAT + 1)
     model.save(path)
     monkeypatch.undo()
     assert "update onlinesvm" in refused(path)
 
 
-def test_an_older_format(path: Path, monkeypatch: Any, model: Any) -> None:
-    monkeypatch.setattr(persistence, "FORMAT", 1)
+@pytest.mark.parametrize("older", [1, 2])  # 2: max_rounds, max_outer, selection, fit_intercept
+def test_an_older_format(path: Path, monkeypatch: Any, model: Any, older: int) -> None:
+    monkeypatch.setattr(persistence, "FORMAT", older)
     model.save(path)
     monkeypatch.undo()
+    assert f"it has format {older} " in refused(path)
     assert "fit the model anew" in refused(path)
+
+
+@pytest.mark.parametrize(
+    ("cls", "name"),
+    [
+        (onlinesvm.IncrementalSVC, "max_rounds"),
+        (onlinesvm.OfflineRampSVC, "max_outer"),
+        (onlinesvm.LASVC, "selection"),
+        (onlinesvm.PassiveAggressiveClassifier, "fit_intercept"),
+    ],
+)
+def test_old_names_are_refused_in_a_line(cls: Any, name: str) -> None:
+    with pytest.raises(TypeError, match=rf"^{cls.__name__}\(\) .*{name}.*$"):
+        cls(**{name: 1})
 
 
 @pytest.mark.parametrize(

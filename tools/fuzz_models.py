@@ -60,7 +60,7 @@ class Saved:
 VARIANTS: dict[str, list[dict[str, Any]]] = {
     "RampSVC": [{"query": queries.Greedy(4)}, {"keep_non_support": 2}, {"bias": "none"}],
     "OfflineRampSVC": [{"kernel": "linear"}],
-    "LASVC": [{"selection": "active", "pool": 5}, {"reprocess": 2}],
+    "LASVC": [{"query": "greedy", "pool": 5}, {"reprocess": 2}],
     "HullerSVC": [{"C": float("inf"), "init": 2}],
     "SmoSVC": [{"bias": "none"}, {"kernel": "poly", "degree": 2}],
     "PokerSVC": [{"bias": "none"}, {"kernel": "linear"}],

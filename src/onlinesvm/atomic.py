@@ -26,8 +26,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
-        with open(target, "wb") as stream:
-            yield stream
+        with open(target, "wb") as device:
+            yield device
         return
     scratch = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
     nameless = _open_nameless(target.parent)

@@ -15,7 +15,7 @@ from oracles import Stream, alphas, blobs, box_qp, nasty_streams, signed_gram, s
 
 from onlinesvm import CoreVectorSVC, load
 from onlinesvm.reference import CoreVector, Kernel
-from onlinesvm.reference.stream import enclosing_ball
+from onlinesvm.reference.stream_svm import enclosing_ball
 
 # Settings under which a class behaves differently, and checks it is known to fail, with the reason.
 CONTRACT = {

@@ -304,7 +304,7 @@ def unlearned() -> tuple[IncrementalSVC, Certificate]:
 def test_what_it_says(unlearned):
     model, proof = unlearned
     assert proof.ids_removed == proof["ids_removed"] == [5, 6, 7]
-    assert proof.rows == 57
+    assert proof.n_examples == 57
     assert proof.objective == model.objective()
     assert proof.kkt_residual == model.kkt_residual()
     assert proof.hash_before != proof.hash_after
@@ -344,7 +344,7 @@ def test_an_altered_certificate_is_told(unlearned, name):
         ({"kkt_residual": 0.0}, "the residual is"),
         ({"ids_removed": [5, 8]}, "example 8 is in the model"),
         ({"method": "RampSVC"}, "about a RampSVC"),
-        ({"rows_hash": "0" * 64}, "other examples"),
+        ({"examples_hash": "0" * 64}, "other examples"),
         ({"hash_after": "0" * 64}, "other coefficients"),
     ],
 )
@@ -394,6 +394,6 @@ def test_several_classes_and_nobody_left(cls):
     model = cls().fit(X, y)
     assert verify(model.unlearn([0, 1], certificate=True), model)
     proof = model.unlearn(range(60), certificate=True)
-    assert proof.rows == 0
+    assert proof.n_examples == 0
     assert proof.distance == proof.bias_distance == 0
     assert verify(proof, model)

@@ -35,9 +35,9 @@ CONTRACT = {
     "LASVC": Contract(
         variants=[
             {"classes": "open", "reprocess": "auto", "dtype": "float64", "seed_per_class": 2},
-            {"kernel": "poly", "degree": 2, "coef0": 1.0, "selection": "autoactive"},
-            {"selection": "active", "pool": 3, "class_weight": {"ash": 2.0}, "dtype": "float64"},
-            {"selection": "gradient", "pool": 3, "kernel": inner},
+            {"kernel": "poly", "degree": 2, "coef0": 1.0, "query": "margin"},
+            {"query": "greedy", "pool": 3, "class_weight": {"ash": 2.0}, "dtype": "float64"},
+            {"query": "gradient", "pool": 3, "kernel": inner},
             {"kernel": "chi2", "reprocess": 50},
         ],
         expected_failures=weights_are_not_copies(
@@ -301,22 +301,22 @@ def test_unlearning_gives_the_svm_of_the_rest_held(kind, kernel):
     )
 
 
-# ---- selection -----------------------------------------------------------------------------------
+# ---- queries -------------------------------------------------------------------------------------
 
 
-def test_autoactive_saves_labels_and_little_else():
+def test_the_margin_saves_labels_and_little_else():
     board, clean = ncheckerboard(2, 1500, flips=0.0)
     every = LASVC(C=10.0, gamma=4.0).fit(board.X, board.y)
-    picky = LASVC(C=10.0, gamma=4.0, selection="autoactive").fit(board.X, board.y)
+    picky = LASVC(C=10.0, gamma=4.0, query="margin").fit(board.X, board.y)
     assert every.labels_used_ == 1500
     assert picky.labels_used_ < 1200
     assert picky.score(clean.X, clean.y) > every.score(clean.X, clean.y) - 0.03
 
 
-def test_autoactive_asks_by_the_rule():
+def test_the_margin_asks_by_the_rule():
     """A label is asked for where |f(x)| < 1 + delta / 2, and nowhere else."""
     stream = blobs(2, 300, noise=0.0)
-    model = machine(C=20.0, selection="autoactive", dtype="float64")
+    model = machine(C=20.0, query="margin", dtype="float64")
     asked = {True: 0, False: 0}
     for t, (x, y) in enumerate(zip(stream.X, stream.y, strict=True)):
         used = model.labels_used_ if t else 0
@@ -336,19 +336,19 @@ def delta_of(model: LASVC, stream: Stream, C: float) -> float:
     return float(up.max() - down.min()) if len(up) and len(down) else np.inf
 
 
-@pytest.mark.parametrize("selection", ["active", "gradient"])
-def test_a_pool_gives_one_example(selection):
+@pytest.mark.parametrize("query", ["greedy", "gradient"])
+def test_a_pool_gives_one_example(query):
     stream = blobs(2, 103)
-    model = machine(selection=selection, pool=10).partial_fit(stream.X, stream.y)
+    model = machine(query=query, pool=10).partial_fit(stream.X, stream.y)
     assert model.labels_used_ == 10
-    one = machine(selection=selection, pool=1).partial_fit(stream.X, stream.y)
+    one = machine(query=query, pool=1).partial_fit(stream.X, stream.y)
     every = machine().partial_fit(stream.X, stream.y)
     np.testing.assert_array_equal(one.dual_coef_, every.dual_coef_)
 
 
 def test_gradient_takes_the_worst_of_the_pool():
     stream = blobs(3, 60)
-    model = machine(selection="gradient", pool=5, dtype="float64")
+    model = machine(query="gradient", pool=5, dtype="float64")
     model.partial_fit(stream.X[:20], stream.y[:20])
     before = set(model.support_.tolist())
     z = stream.y[20:25] * model.decision_function(stream.X[20:25])
@@ -364,7 +364,7 @@ def test_gradient_takes_the_worst_of_the_pool():
     [
         {"reprocess": "often"},
         {"reprocess": -1},
-        {"selection": "best"},
+        {"query": "best"},
         {"pool": 0},
         {"seed_per_class": 0},
         {"max_iter": 0},

@@ -60,7 +60,7 @@ def twin_of(options: dict[str, Any], bias: str = "none", **more: Any) -> Norma:
         lam=0.2,
         eta0=0.5,
         tau=options["truncation"],
-        free_bias=bias == "free",
+        bias="free" if bias == "free" else "none",
         **shared,
         **more,
     )

@@ -46,28 +46,28 @@ class Certificate(Mapping[str, Any]):
     method : str, the class of the model
     statement : str, what ``distance`` and ``bias_distance`` are measured from
     ids_removed : list of int, the examples held until now that are gone
-    rows : int, examples held afterwards
+    n_examples : int, examples held afterwards
     kkt_residual, objective : float, of the model afterwards
     distance, bias_distance : float
         ``|decision_function(x) - f*(x)| <= distance * sqrt(k(x, x)) + bias_distance`` at every
         ``x``, where ``f*`` is the exact solution that ``statement`` names. The largest over the
         outputs.
     hash_before, hash_after : str, SHA-256 of the solution: examples, coefficients and bias
-    rows_hash : str, SHA-256 of the examples held, with their labels and weights
+    examples_hash : str, SHA-256 of the examples held, with their labels and weights
     seal : str, SHA-256 of all of the above
     """
 
     method: str
     statement: str
     ids_removed: list[int]
-    rows: int
+    n_examples: int
     kkt_residual: float
     objective: float
     distance: float
     bias_distance: float
     hash_before: str
     hash_after: str
-    rows_hash: str
+    examples_hash: str
     seal: str = ""
 
     def __getitem__(self, name: str) -> Any:
@@ -169,7 +169,7 @@ class Evidence:
     def sparse(self) -> bool:
         return len(self.examples) > 1
 
-    def rows_hash(self) -> str:
+    def examples_hash(self) -> str:
         """Of the examples with their labels or targets, weights, and the kernel between them."""
         numbers = {name: v for name, v in self.kernel.items() if name != "function"}
         problem = json.dumps({"kernel": numbers, "nu": self.nu, "width": self.width})
@@ -177,7 +177,7 @@ class Evidence:
 
     def solution_hash(self) -> str:
         """Of the examples, their coefficients and the bias."""
-        return _sha256(self.rows_hash(), self.s, self.bias)
+        return _sha256(self.examples_hash(), self.s, self.bias)
 
     def lengths(self, *, of: str) -> Array:
         """The 1-norms or squared 2-norms of the examples."""
@@ -379,14 +379,14 @@ def issue(model: Any, statement: str, gone: list[int], hash_before: str) -> Cert
         method=type(model).__name__,
         statement=statement,
         ids_removed=gone,
-        rows=len(e.ids),
+        n_examples=len(e.ids),
         kkt_residual=model.kkt_residual(),
         objective=model.objective(),
         distance=max(bound.distance for bound in found),
         bias_distance=max(bound.bias_distance for bound in found),
         hash_before=hash_before,
         hash_after=e.solution_hash(),
-        rows_hash=e.rows_hash(),
+        examples_hash=e.examples_hash(),
     ).sealed()
 
 
@@ -443,7 +443,7 @@ def verify(certificate: Certificate, model: Any) -> bool:
     back = np.intersect1d(e.ids, np.asarray(certificate.ids_removed, dtype=np.int64))
     if len(back):
         raise CertificateError(f"example {back[0]} is in the model, and not removed")
-    if e.rows_hash() != certificate.rows_hash or len(e.ids) != certificate.rows:
+    if e.examples_hash() != certificate.examples_hash or len(e.ids) != certificate.n_examples:
         raise CertificateError("the model holds other examples than those certified")
     if e.solution_hash() != certificate.hash_after:
         raise CertificateError("the model has other coefficients than those certified")

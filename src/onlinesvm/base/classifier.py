@@ -94,7 +94,10 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator, _KnownClasses):
 
         Models without a parameter ``query`` ask inside their margin.
         """
-        return queries.resolve(getattr(self, "query", "margin")).mask(self._scores(X))
+        return self._asks().mask(self._scores(X))
+
+    def _asks(self) -> queries.Query:
+        return queries.resolve(getattr(self, "query", "margin"))
 
     # --- labels -------------------------------------------------------------------------------
 

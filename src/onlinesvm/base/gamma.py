@@ -28,9 +28,9 @@ FAR = 10.0
 
 @dataclass(frozen=True)
 class Spread:
-    """How many values passed, of how many features, their mean and their variance."""
+    """How many examples passed, of how many features, the mean of their values and the variance."""
 
-    rows: int = 0
+    examples: int = 0
     features: int = 0
     mean: float = 0.0
     variance: float = 0.0
@@ -49,11 +49,11 @@ class Spread:
     def and_then(self, more: Spread) -> Spread:
         """Of both together; features may have been added since."""
         features = max(self.features, more.features, 1)
-        n = max(1, (self.rows + more.rows) * features)
-        parts = [(part.rows * part.features, part) for part in (self, more)]
+        n = max(1, (self.examples + more.examples) * features)
+        parts = [(part.examples * part.features, part) for part in (self, more)]
         mean = sum(m * part.mean for m, part in parts) / n
         squares = sum(m * (part.variance + part.mean**2) for m, part in parts) / n
-        return Spread(self.rows + more.rows, features, mean, max(0.0, squares - mean**2))
+        return Spread(self.examples + more.examples, features, mean, max(0.0, squares - mean**2))
 
     def gamma(self, word: str) -> float:
         """What the word means for these values: ``"auto"`` or ``"scale"``."""
@@ -250,7 +250,7 @@ class SettlesGamma(ModelState):
         """Say once when the rows so far are far from those that settled gamma."""
         assert self._spread is not None
         self._spread = self._spread.and_then(more)
-        if self._far or self._held is not None or self._spread.rows < WARM_UP:
+        if self._far or self._held is not None or self._spread.examples < WARM_UP:
             return
         now = self._spread.gamma(self.gamma)
         if not 1 / FAR < now / self.gamma_ < FAR:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
+from .. import queries
 from ..base.parameters import count, inherit, word
 from .passes import TowardsOptimum
 
@@ -27,7 +28,7 @@ class LASVC(TowardsOptimum):
     ----------
     violation_ : float, by how much the worst pair held violates now; above 1, half the width of the
         margin, call :meth:`finish` before the model is used
-    labels_used_ : int, labels the selection asked for
+    labels_used_ : int, labels the query asked for
 
     References
     ----------
@@ -65,17 +66,18 @@ class LASVC(TowardsOptimum):
         streams that shift or are noisy it keeps the model closer to the optimum, on others it costs
         nothing.""",
     )
-    selection: Literal["random", "gradient", "active", "autoactive"] = word(
-        default="random",
-        words=("random", "gradient", "active", "autoactive"),
-        doc="""``"random"`` learns every example, in the order of the stream. ``"autoactive"`` asks
-        only for labels of examples with ``|f(x)| < 1 + delta / 2``: beyond, a right label would
-        change nothing. ``"active"`` and ``"gradient"`` learn one of every ``pool`` examples, the
-        one with the smallest ``|f(x)|`` (its label alone is used) or the smallest ``y f(x)``. While
-        a ``gamma`` by word settles, every label that comes is used.""",
+    query: Literal["all", "margin", "greedy", "gradient"] = word(
+        default="all",
+        words={"all": "random", "margin": "autoactive", "greedy": "active", "gradient": "gradient"},
+        core="selection",
+        doc="""``"all"`` learns every example, in the order of the stream. ``"margin"`` asks for
+        labels of examples with ``|f(x)| < 1 + delta / 2``: beyond, a right label would change
+        nothing. ``"greedy"`` and ``"gradient"`` learn one of every ``pool`` examples, the one with
+        the smallest ``|f(x)|`` (its label alone is used) or the smallest ``y f(x)``. While a
+        ``gamma`` by word settles, every label that comes is used.""",
     )
     pool: int = count(
-        default=50, at_least=1, doc='Examples that ``"active"`` and ``"gradient"`` choose from.'
+        default=50, at_least=1, doc='Examples that ``"greedy"`` and ``"gradient"`` choose from.'
     )
     seed_per_class: int = count(
         default=5, at_least=1, doc="Examples kept while the stream has shown one class only."
@@ -88,10 +90,15 @@ class LASVC(TowardsOptimum):
 
     @property
     def labels_used_(self) -> int:
-        """Labels the selection has asked for so far; a row's label counts once."""
+        """Labels the query has asked for so far; a row's label counts once."""
         return min(super().labels_used_, self.n_seen_)
 
+    def _asks(self) -> queries.Query:
+        if self.query == "greedy":
+            return queries.Greedy(self.pool)
+        return queries.Margin() if self.query == "margin" else queries.All()
+
     def _criterion(self, n: int) -> Callable[[float], bool]:
-        if self.selection != "random":  # a label is asked for once
+        if self.query != "all":  # a label is asked for once
             return lambda violators: True
         return super()._criterion(n)

@@ -43,8 +43,11 @@ class OfflineRampSVC(RampProblem, BatchClassifier):
     _solves_calls = True
     _optimal_after = ("learn",)
 
-    max_outer: int = count(
-        default=50, at_least=1, doc="At most so many rounds of relocating the examples on the ramp."
+    max_iter: int = count(
+        default=50,
+        at_least=1,
+        core="max_outer",
+        doc="At most so many rounds of relocating the examples on the ramp.",
     )
     classes: Sequence[Any] | None = inherit(
         default=None, doc="The classes, when ``y`` may lack some."

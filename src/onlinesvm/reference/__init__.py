@@ -17,7 +17,7 @@ from onlinesvm.reference.perceptron import Perceptron
 from onlinesvm.reference.poker import Poker
 from onlinesvm.reference.ramp import Greedy, Margin, OneVsRest, QueryAll, Ramp
 from onlinesvm.reference.smo import SMO
-from onlinesvm.reference.stream import StreamSVM
+from onlinesvm.reference.stream_svm import StreamSVM
 
 __all__ = [
     "LASVM",

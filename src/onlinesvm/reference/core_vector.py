@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .kernels import Kernel
-from .stream import simplex_qp
+from .stream_svm import simplex_qp
 
 Array = NDArray[np.float64]
 

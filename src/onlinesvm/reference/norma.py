@@ -6,6 +6,8 @@ term that has lived tau rounds is struck off.
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -50,8 +52,8 @@ class Norma(StepLearner):
         The share of errors the level is steered to; None keeps it.
     tau : int, optional
         The age at which a term is dropped; None never.
-    free_bias : bool
-        Whether to learn a bias that does not shrink.
+    bias : {"none", "free"}
+        ``"free"`` learns one that does not shrink.
     outputs : int
 
     Examples
@@ -75,12 +77,12 @@ class Norma(StepLearner):
         level: float = 1.0,
         nu: float | None = None,
         tau: int | None = None,
-        free_bias: bool = False,
+        bias: Literal["none", "free"] = "none",
         outputs: int = 1,
     ) -> None:
         super().__init__(kernel or Kernel("rbf"), outputs)
         self.task, self.lam, self.eta0, self.rate = task, lam, eta0, RATES[learning_rate]
-        self.level, self.nu, self.tau, self.free_bias = level, nu, tau, free_bias
+        self.level, self.nu, self.tau, self.bias = level, nu, tau, bias
         self.b = np.zeros(outputs)
 
     def step(self, x: Array, y: float, weight: float) -> None:
@@ -92,7 +94,7 @@ class Norma(StepLearner):
             self.drop(self.t - self.born >= self.tau)
         if loss > 0:
             self.add(x, eta * weight * slope)
-            if self.free_bias:
+            if self.bias == "free":
                 self.b = self.b + eta * weight * slope
         if self.nu is not None:
             rise = eta * weight * (self.nu - (loss > 0))

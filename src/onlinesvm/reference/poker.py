@@ -132,7 +132,7 @@ class Poker(StoredExamples):
 
     Attributes
     ----------
-    X, lin, z, C_i, rows, ids : arrays
+    X, lin, z, C_i, owner, ids : arrays
         The examples held; their variables, with the row of X and the id each belongs to.
     a, t : array and float
         Multipliers, and minus the bias.
@@ -160,7 +160,7 @@ class Poker(StoredExamples):
         super().__init__(kernel)
         self.C, self.task, self.bias, self.epsilon, self.nu = C, task, bias, epsilon, nu
         self.lin, self.z, self.C_i, self.a = np.zeros((4, 0))
-        self.rows, self.ids = np.zeros((2, 0), dtype=np.int64)
+        self.owner, self.ids = np.zeros((2, 0), dtype=np.int64)
         self.t = 0.0
 
     # ---- the boxes -------------------------------------------------------------------------------
@@ -246,22 +246,22 @@ class Poker(StoredExamples):
         self.X = np.vstack([self.X, X]) if n else X
         self.lin, self.z = np.r_[self.lin, lin], np.r_[self.z, z]
         self.C_i, self.a = np.r_[self.C_i, np.tile(C, copies)], np.r_[self.a, np.zeros(m * copies)]
-        self.rows = np.r_[self.rows, np.tile(np.arange(n, n + m), copies)]
+        self.owner = np.r_[self.owner, np.tile(np.arange(n, n + m), copies)]
         self.ids = np.r_[self.ids, np.tile(self.n_seen + np.arange(m), copies)]
         self.n_seen += m
 
     def _leave(self, leaves: NDArray[np.bool_]) -> None:
-        kept = np.setdiff1d(np.arange(len(self.X)), self.rows[leaves])
-        for name in ("lin", "z", "C_i", "a", "ids", "rows"):
+        kept = np.setdiff1d(np.arange(len(self.X)), self.owner[leaves])
+        for name in ("lin", "z", "C_i", "a", "ids", "owner"):
             setattr(self, name, getattr(self, name)[~leaves])
-        self.rows = np.searchsorted(kept, self.rows)
+        self.owner = np.searchsorted(kept, self.owner)
         self.X = self.X[kept]
 
     def _target(self) -> float:
         return self.nu * float(self.C_i.sum()) if self.task == "detect" else 0.0
 
     def _Q(self) -> Array:
-        K = self.kernel(self.X, self.X)[np.ix_(self.rows, self.rows)]
+        K = self.kernel(self.X, self.X)[np.ix_(self.owner, self.owner)]
         return np.asarray(K * np.outer(self.z, self.z))
 
     def _G(self) -> Array:
@@ -281,7 +281,7 @@ class Poker(StoredExamples):
 
     def score(self, x: ArrayLike) -> Array:
         """f of each row."""
-        of_row = self.rows == np.arange(len(self.X))[:, None]  # in regression two variables
+        of_row = self.owner == np.arange(len(self.X))[:, None]  # in regression two variables
         return self._f(x, of_row @ (self.z * self.a)) - self.t
 
     def kkt(self) -> float:

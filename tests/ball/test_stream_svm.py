@@ -18,7 +18,7 @@ import onlinesvm
 from onlinesvm import StreamSVC
 from onlinesvm.checks.streams import assert_same_bits
 from onlinesvm.reference import Kernel, StreamSVM
-from onlinesvm.reference.stream import enclosing_ball
+from onlinesvm.reference.stream_svm import enclosing_ball
 
 # Settings under which a class behaves differently, and checks it is known to fail, with the reason.
 CONTRACT = {
