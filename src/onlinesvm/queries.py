@@ -15,21 +15,26 @@ from numpy.typing import NDArray
 from .params import check_count
 
 
+class _Asking:
+    word: ClassVar[str]
+    h: int = 1  # examples for one label
+
+    def core_params(self) -> dict[str, Any]:
+        return {"query": self.word, "h": check_count("query.h", self.h, at_least=1)}
+
+
 @dataclass(frozen=True)
-class All:
+class All(_Asking):
     """Ask for every label."""
 
     word: ClassVar[str] = "all"
-
-    def core_params(self) -> dict[str, Any]:
-        return {"query": self.word, "h": 1}
 
     def mask(self, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
         return np.ones(len(scores), dtype=bool)
 
 
 @dataclass(frozen=True)
-class Margin:
+class Margin(_Asking):
     """Ask only inside the margin, where ``|f(x)| <= 1``; several classes: for any of them.
 
     Outside the margin a label that agrees would change nothing, so little is lost and most
@@ -38,15 +43,12 @@ class Margin:
 
     word: ClassVar[str] = "margin"
 
-    def core_params(self) -> dict[str, Any]:
-        return {"query": self.word, "h": 1}
-
     def mask(self, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
         return np.asarray(np.abs(scores).min(axis=1) <= 1.0)
 
 
 @dataclass(frozen=True)
-class Greedy:
+class Greedy(_Asking):
     """Ask for one label in every ``h`` examples: the one nearest to the boundary.
 
     Parameters
@@ -57,9 +59,6 @@ class Greedy:
 
     h: int = 5
     word: ClassVar[str] = "greedy"
-
-    def core_params(self) -> dict[str, Any]:
-        return {"query": self.word, "h": check_count("query.h", self.h, at_least=1)}
 
     def mask(self, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
         nearest = np.abs(scores).min(axis=1)

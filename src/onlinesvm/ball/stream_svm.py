@@ -143,9 +143,6 @@ class StreamSVC(KernelBias, LinearOrKernel, PassByPass, OnlineClassifier):
             self._core.settle()
         return done
 
-    def _criterion(self, n: int) -> Any:
-        return lambda violators: violators == 0
-
     def flush(self) -> Self:
         """Let the collected examples in now; the next ``lookahead`` are counted from here.
 

@@ -22,7 +22,7 @@ from .. import kernels
 from ..params import check_count, check_flag, threads
 from .attributes import FittedAttributes
 from .batch import Batch
-from .core import Core, create, revive
+from .core import Core, Floats, Ids, create, revive
 from .fast_path import FastPath, OneByOne
 from .gamma import FirstExamples, Spread
 from .labels import NO_LABELS, Labels
@@ -30,7 +30,7 @@ from .locking import OneVerbAtATime
 from .optimality import Optimality
 from .parameters import Parametrised, special, word
 from .persistence import Persistent
-from .progress import LiveBar, Progress, Silence
+from .progress import LiveBar, Progress
 from .reconfiguring import Reconfigurable
 from .rows import Rows, SparseRows
 from .validation import MAX_ID, Columns, InputValidation
@@ -219,13 +219,7 @@ class OnlineEstimator(
             settings["kernel"]["gamma"] = spread.gamma(self.gamma)
         name = self._stem + self.dtype.removeprefix("float")
         core = create(name, settings)
-        for stale in (
-            "feature_names_in_",
-            "_names",
-            "_vocabulary",
-            "_checked",
-            "_unchecked",
-        ):
+        for stale in ("feature_names_in_", "_names", "_vocabulary", "_checked", "_unchecked"):
             self.__dict__.pop(stale, None)
         self._next_id = self._id_gap = 0
         self._held, self._spread, self._far = None, spread, False
@@ -297,13 +291,7 @@ class OnlineEstimator(
         """Rows learned before the first chance to report; all n where a call is one step."""
         return _SLAB_ROWS_WATCHED if progress.watching else _SLAB_ROWS
 
-    def _learn_slab(
-        self,
-        rows: Rows,
-        y: NDArray[np.float64],
-        w: NDArray[np.float64],
-        ids: NDArray[np.int64],
-    ) -> None:
+    def _learn_slab(self, rows: Rows, y: Floats, w: Floats, ids: Ids) -> None:
         counted = np.flatnonzero(w > 0)
         if len(counted) < len(w):
             rows, y, w, ids = rows.picked(counted), y[counted], w[counted], ids[counted]
@@ -330,9 +318,7 @@ class OnlineEstimator(
         raise NotImplementedError
 
     def _progress(self, total: int) -> Progress:
-        if not self.verbose:
-            return Silence()
-        return LiveBar(type(self).__name__, total, self._measure)
+        return LiveBar(type(self).__name__, total, self._measure) if self.verbose else Progress()
 
     # --- scoring ------------------------------------------------------------------------------
 

@@ -83,20 +83,16 @@ class FirstExamples:
         last = 1 << (total.bit_length() - 1) if total else 0
         return max(0, last - self.arrived)
 
-    def and_then(
-        self, rows: Rows, targets: Any, weights: Any, ids: Any, classes: Any
-    ) -> FirstExamples:
-        """With these examples after the last."""
-        if not len(ids):
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """What is known of each example, by name."""
+        return {name: getattr(self, name) for name in ("targets", "weights", "ids", "classes")}
+
+    def and_then(self, rows: Rows, **more: Any) -> FirstExamples:
+        """With these examples, and their columns, after the last."""
+        if not len(rows):
             return self
-        return FirstExamples(
-            self.arrived + len(rows),
-            (*self.pieces, rows.kept()),
-            np.concatenate([self.targets, targets]),
-            np.concatenate([self.weights, weights]),
-            np.concatenate([self.ids, ids]),
-            np.concatenate([self.classes, classes]),
-        )
+        longer = {name: np.append(column, more[name]) for name, column in self.columns().items()}
+        return FirstExamples(self.arrived + len(rows), (*self.pieces, rows.kept()), **longer)
 
     def rows(self) -> Rows:
         return self.pieces[0].joined(self.pieces[1:])
@@ -106,14 +102,9 @@ class FirstExamples:
         stay = np.flatnonzero(~np.isin(self.ids, ids))
         if len(stay) == len(self):
             return self
-        return FirstExamples(
-            self.arrived,
-            (self.rows().picked(stay),) if len(stay) else (),
-            self.targets[stay],
-            self.weights[stay],
-            self.ids[stay],
-            self.classes[stay],
-        )
+        pieces = (self.rows().picked(stay),) if len(stay) else ()
+        shorter = {name: column[stay] for name, column in self.columns().items()}
+        return FirstExamples(self.arrived, pieces, **shorter)
 
     def reweighted(self, ids: NDArray[np.int64], weights: NDArray[np.float64]) -> FirstExamples:
         changed = self.weights.copy()
@@ -128,14 +119,8 @@ class FirstExamples:
     # --- persistence --------------------------------------------------------------------------
 
     def to_facts(self) -> dict[str, Any]:
-        facts = {
-            "arrived": self.arrived,
-            "targets": self.targets,
-            "weights": self.weights,
-            "ids": self.ids,
-            "classes": self.classes,
-        }
-        return facts | (self.rows().to_facts() if self.pieces else {})
+        rows = self.rows().to_facts() if self.pieces else {}
+        return {"arrived": self.arrived, **self.columns(), **rows}
 
     @staticmethod
     def from_facts(facts: Mapping[str, Any], width: int, *, sparsely: bool) -> FirstExamples:
@@ -207,10 +192,10 @@ class SettlesGamma(ModelState):
         classes = [self._classes_at(batch, int(i)) for i in numbers]
         return held.and_then(
             batch.rows.picked(numbers).stored(self._sparsely),
-            batch.targets[numbers],
-            np.ones(len(numbers)) if batch.weights is None else batch.weights[numbers],
-            ids,
-            np.array(classes, dtype=np.int64),
+            targets=batch.targets[numbers],
+            weights=np.ones(len(numbers)) if batch.weights is None else batch.weights[numbers],
+            ids=ids,
+            classes=np.array(classes, dtype=np.int64),
         )
 
     def _classes_at(self, batch: Batch, row: int) -> int:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_regressor
 
 from ..kernels import KernelFunction
 from .kernel_method import KernelMethod
@@ -52,8 +53,9 @@ class LinearOrKernel(KernelMethod):
 
     @property
     def coef_(self) -> NDArray[np.float64]:
-        """The weights of each output."""
-        return self._by_output(self._weights("coef_")["coef"], axis=0)
+        """The weights of each output; of a regressor, those of the only one."""
+        coef = self._by_output(self._weights("coef_")["coef"], axis=0)
+        return coef[0] if is_regressor(self) else coef
 
     @property
     def intercept_(self) -> NDArray[np.float64]:

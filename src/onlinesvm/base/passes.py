@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -90,9 +90,12 @@ class PassByPass(OnlineEstimator):
         self._next_id = self._id_gap = 0  # every pass counts them again
         self._learn(batch)
 
-    def _criterion(self, n: int) -> Any:
-        """Tells after each pass, from what its examples cost, whether it was the last."""
-        raise NotImplementedError
+    def _criterion(self, n: int) -> Callable[[float], bool]:
+        """Tells after each pass, from what its examples cost, whether it was the last.
+
+        Where a cost is a violation, it is the one that met none.
+        """
+        return lambda suffered: suffered == 0
 
     def _end_pass(self) -> None:
         """What a method does at the end of a pass of ``fit``."""
@@ -127,7 +130,7 @@ class StepByStep(PassByPass):
         default=5, at_least=1, core=None, doc="Passes without progress before :meth:`fit` ends."
     )
 
-    def _criterion(self, n: int) -> Any:
+    def _criterion(self, n: int) -> Callable[[float], bool]:
         return _Patience(self.tol, n, self.n_iter_no_change)
 
 

@@ -111,6 +111,10 @@ class Persistent(ModelState):
             self._install(revive(self._core_name, self._core_settings, core_state))
 
 
+# What forged or damaged bytes make the steps of loading raise.
+_NO_MODEL = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
+
+
 def load(path: str | os.PathLike[str]) -> Any:
     """The model that :meth:`save` wrote, ready to go on.
 
@@ -142,14 +146,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     try:
         kind, arrays = _unpack(_read(path))
         return _rebuild(kind, arrays)
-    except (
-        ValueError,
-        TypeError,
-        LookupError,
-        AttributeError,
-        ArithmeticError,
-        RecursionError,
-    ) as e:
+    except _NO_MODEL as e:
         why = "".join(c if c.isprintable() else "?" for c in " ".join(str(e).split()))
         raise ValueError(f"{path} is not a model this version can load: {why[:400]}") from None
 

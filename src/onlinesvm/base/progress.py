@@ -6,28 +6,14 @@ import math
 import sys
 import time
 from collections.abc import Sized
-from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 # Work shorter than this many seconds shows nothing.
 _PATIENCE = 0.5
 
 
-class Progress(Protocol):
-    """What the learn loop reports to."""
-
-    watching: bool
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(self, *_: Any) -> None: ...
-
-    def advance(self, rows: int, good: float, support: Sized | None) -> None:
-        """``rows`` more were learned, ``good`` the measure summed over them."""
-
-
-class Silence:
-    """No progress is shown."""
+class Progress:
+    """What the learn loop and the solvers report to; this one shows nothing."""
 
     watching = False
 
@@ -38,13 +24,13 @@ class Silence:
         pass
 
     def advance(self, rows: int, good: float, support: Sized | None) -> None:
-        pass
+        """``rows`` more were learned, ``good`` the measure summed over them."""
 
     def narrow(self, gap: float, steps: int) -> None:
-        pass
+        """A round of steps is over, the worst violation is ``gap``."""
 
 
-class _Late:
+class _Late(Progress):
     """A rich bar on standard error that appears once the work takes long."""
 
     watching = True
@@ -55,15 +41,7 @@ class _Late:
         self._bar: Any = None
         self._task: Any = None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: Any) -> None:
         if self._bar is not None:
             self._bar.stop()
 
@@ -123,7 +101,6 @@ class LiveGap(_Late):
         self._widest = tol
 
     def narrow(self, gap: float, steps: int) -> None:
-        """A round of steps is over, the worst violation is ``gap``."""
         self._widest = max(self._widest, gap)
         way = math.log(self._widest / self._tol) or 1.0
         done = 1.0 - math.log(max(gap, self._tol) / self._tol) / way

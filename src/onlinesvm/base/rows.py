@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,105 +13,111 @@ from numpy.typing import NDArray
 from .core import Core, all_finite
 
 
-class Rows(Protocol):
-    """What the learn loop and the score loop ask of a batch."""
+@dataclass(frozen=True)
+class Rows:
+    """What the learn loop and the score loop ask of a batch, in whatever container it came."""
 
-    def __len__(self) -> int: ...
+    X: Any
 
-    def stored(self, sparsely: bool) -> Rows:
-        """The rows as a model keeps them: a store is sparse or dense, as its first row was."""
-
-    def part(self, start: int, stop: int) -> Rows:
-        """The rows from start to stop."""
-
-    def picked(self, numbers: NDArray[np.intp]) -> Rows:
-        """The rows of these numbers, in this order."""
-
-    def learn(self, core: Core, y: Any, w: Any, ids: Any) -> None:
-        """Let the core learn these rows in order."""
-
-    def score(self, core: Core) -> NDArray[np.float64]:
-        """The core's scores of these rows."""
-
-    def within(self, limit: float) -> bool:
-        """Whether every value is a number of at most that magnitude; infinity is never one."""
-
-    def smallest(self) -> float:
-        """The smallest stored value."""
+    def __len__(self) -> int:
+        return int(self.X.shape[0])
 
     def columns(self) -> int:
         """How many features a row has."""
+        return int(self.X.shape[1])
 
-    def columns_met(self) -> int:
-        """How many features occur in any of these rows."""
+    def part(self, start: int, stop: int) -> Self:
+        """The rows from start to stop."""
+        return type(self)(self.X[start:stop])
 
-    def moments(self, n: int) -> tuple[float, float]:
-        """Mean and variance of n values: the stored ones, and zeros."""
+    def picked(self, numbers: NDArray[np.intp]) -> Self:
+        """The rows of these numbers, in this order."""
+        return type(self)(self.X[numbers])
 
-    def kept(self) -> Rows:
+    def kept(self) -> Self:
         """A copy in float64 that lives on after the call."""
+        return type(self)(self.X.astype(np.float64, copy=True))
 
-    def joined(self, others: Sequence[Rows]) -> Rows:
-        """These rows and all others after them; the last ones may be wider."""
+    def within(self, limit: float) -> bool:
+        """Whether every value is a number of at most that magnitude; infinity is never one."""
+        values = self.values()
+        if not values.size:
+            return True
+        if values.dtype == np.float32 or limit == np.inf:
+            return all_finite(values)
+        return bool(-limit <= values.min() and values.max() <= limit)  # false for NaN
 
     def nbytes(self) -> int:
         """Bytes of memory."""
+        return sum(int(array.nbytes) for array in self.to_facts().values())
 
-    def to_facts(self) -> dict[str, Any]:
-        """The rows as plain arrays."""
-
-
-@dataclass(frozen=True)
-class DenseRows:
-    """Rows of a C-contiguous float32 or float64 array."""
-
-    values: NDArray[Any]
-
-    def __len__(self) -> int:
-        return len(self.values)
+    def values(self) -> NDArray[Any]:
+        """The values that are stored."""
+        raise NotImplementedError
 
     def stored(self, sparsely: bool) -> Rows:
-        return SparseRows.of(sp.csr_array(self.values)) if sparsely else self
-
-    def part(self, start: int, stop: int) -> DenseRows:
-        return DenseRows(self.values[start:stop])
-
-    def picked(self, numbers: NDArray[np.intp]) -> DenseRows:
-        return DenseRows(self.values[numbers])
+        """The rows as a model keeps them: a store is sparse or dense, as its first row was."""
+        raise NotImplementedError
 
     def learn(self, core: Core, y: Any, w: Any, ids: Any) -> None:
-        core.learn_dense(self.values, y, w, ids)
+        """Let the core learn these rows in order."""
+        raise NotImplementedError
 
     def score(self, core: Core) -> NDArray[np.float64]:
-        return core.score_dense(self.values)
-
-    def within(self, limit: float) -> bool:
-        return _within(self.values, limit)
+        """The core's scores of these rows."""
+        raise NotImplementedError
 
     def smallest(self) -> float:
-        return float(self.values.min())
+        """The smallest value."""
+        raise NotImplementedError
 
-    def columns(self) -> int:
-        return int(self.values.shape[1])
+    def columns_met(self) -> int:
+        """How many features occur in any of these rows."""
+        raise NotImplementedError
+
+    def moments(self, n: int) -> tuple[float, float]:
+        """Mean and variance of n values: the stored ones, and zeros."""
+        raise NotImplementedError
+
+    def joined(self, others: Sequence[Rows]) -> Rows:
+        """These rows and all others after them; the last ones may be wider."""
+        raise NotImplementedError
+
+    def to_facts(self) -> dict[str, NDArray[Any]]:
+        """The rows as plain arrays."""
+        raise NotImplementedError
+
+
+class DenseRows(Rows):
+    """Rows of a C-contiguous float32 or float64 array."""
+
+    def values(self) -> NDArray[Any]:
+        return np.asarray(self.X)
+
+    def stored(self, sparsely: bool) -> Rows:
+        return SparseRows.of(sp.csr_array(self.X)) if sparsely else self
+
+    def learn(self, core: Core, y: Any, w: Any, ids: Any) -> None:
+        core.learn_dense(self.X, y, w, ids)
+
+    def score(self, core: Core) -> NDArray[np.float64]:
+        return core.score_dense(self.X)
+
+    def smallest(self) -> float:
+        return float(self.X.min())
 
     def columns_met(self) -> int:
         return self.columns()
 
     def moments(self, n: int) -> tuple[float, float]:
-        values = np.asarray(self.values, dtype=np.float64)
+        values = np.asarray(self.X, dtype=np.float64)
         return float(values.mean()), float(values.var())
 
-    def kept(self) -> DenseRows:
-        return DenseRows(self.values.astype(np.float64))
+    def joined(self, others: Sequence[Rows]) -> Rows:
+        return DenseRows(np.vstack([self.X, *(rows.X for rows in others)]))
 
-    def joined(self, others: Sequence[Any]) -> DenseRows:
-        return DenseRows(np.vstack([self.values, *(rows.values for rows in others)]))
-
-    def nbytes(self) -> int:
-        return int(self.values.nbytes)
-
-    def to_facts(self) -> dict[str, Any]:
-        return {"values": self.values}
+    def to_facts(self) -> dict[str, NDArray[Any]]:
+        return {"values": self.X}
 
     @staticmethod
     def from_facts(facts: Mapping[str, Any], width: int) -> DenseRows:
@@ -121,12 +127,8 @@ class DenseRows:
         return DenseRows(values)
 
 
-@dataclass(frozen=True)
-class SparseRows:
+class SparseRows(Rows):
     """Rows of a CSR array with ascending int32 column numbers."""
-
-    matrix: Any
-    width: int
 
     @staticmethod
     def of(matrix: Any) -> SparseRows:
@@ -134,61 +136,43 @@ class SparseRows:
         if not matrix.has_canonical_format:
             matrix = matrix.copy()
             matrix.sum_duplicates()
-        return SparseRows(matrix, matrix.shape[1])
+        return SparseRows(matrix)
 
-    def __len__(self) -> int:
-        return int(self.matrix.shape[0])
+    def values(self) -> NDArray[Any]:
+        return np.asarray(self.X.data)
 
     def stored(self, sparsely: bool) -> Rows:
-        return self if sparsely else DenseRows(self.matrix.toarray())
-
-    def part(self, start: int, stop: int) -> SparseRows:
-        return SparseRows(self.matrix[start:stop], self.width)
-
-    def picked(self, numbers: NDArray[np.intp]) -> SparseRows:
-        return SparseRows(self.matrix[numbers], self.width)
+        return self if sparsely else DenseRows(self.X.toarray())
 
     def learn(self, core: Core, y: Any, w: Any, ids: Any) -> None:
-        core.learn_sparse(*self._parts(), self.width, y, w, ids)
+        core.learn_sparse(*self._parts(), self.columns(), y, w, ids)
 
     def score(self, core: Core) -> NDArray[np.float64]:
-        return core.score_sparse(*self._parts(), self.width)
-
-    def within(self, limit: float) -> bool:
-        return _within(self.matrix.data, limit)
+        return core.score_sparse(*self._parts(), self.columns())
 
     def smallest(self) -> float:
-        return float(self.matrix.data.min(initial=0.0))
-
-    def columns(self) -> int:
-        return self.width
+        return float(self.X.data.min(initial=0.0))
 
     def columns_met(self) -> int:
-        return len(np.unique(self.matrix.indices))
+        return len(np.unique(self.X.indices))
 
     def moments(self, n: int) -> tuple[float, float]:
-        values = np.sort(np.asarray(self.matrix.data, dtype=np.float64))  # names have no order
+        values = np.sort(np.asarray(self.X.data, dtype=np.float64))  # names have no order
         mean = float(values.sum() / n)
         squares = float(((values - mean) ** 2).sum()) + (n - len(values)) * mean**2
         return mean, squares / n
 
-    def kept(self) -> SparseRows:
-        return SparseRows(self.matrix.astype(np.float64, copy=True), self.width)
-
-    def joined(self, others: Sequence[Any]) -> SparseRows:
+    def joined(self, others: Sequence[Any]) -> Rows:
         every = [self, *others]
         parts = [rows._parts() for rows in every]
         starts = np.cumsum([0, *(len(data) for data, _, _ in parts)])
         ends = [indptr[1:] + start for (_, _, indptr), start in zip(parts, starts, strict=False)]
         data, indices = (np.concatenate([part[k] for part in parts]) for k in (0, 1))
-        width, n = max(rows.width for rows in every), sum(len(rows) for rows in every)
+        shape = sum(len(rows) for rows in every), max(rows.columns() for rows in every)
         indptr = np.concatenate([[0], *ends])
-        return SparseRows(sp.csr_array((data, indices, indptr), shape=(n, width)), width)
+        return SparseRows(sp.csr_array((data, indices, indptr), shape=shape))
 
-    def nbytes(self) -> int:
-        return int(self.matrix.data.nbytes + self.matrix.indices.nbytes + self.matrix.indptr.nbytes)
-
-    def to_facts(self) -> dict[str, Any]:
+    def to_facts(self) -> dict[str, NDArray[Any]]:
         return dict(zip(("data", "indices", "indptr"), self._parts(), strict=True))
 
     @staticmethod
@@ -200,20 +184,12 @@ class SparseRows:
         matrix.check_format(full_check=True)
         if not matrix.has_canonical_format:
             raise ValueError("its first examples are not in order")
-        return SparseRows(matrix, width)
+        return SparseRows(matrix)
 
     def _parts(self) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[np.int64]]:
-        m, used = self.matrix, self.matrix.indptr[-1]  # there may be room for more
+        m, used = self.X, self.X.indptr[-1]  # there may be room for more
         indices = m.indices[:used].astype(np.int32, copy=False)
         return m.data[:used], indices, m.indptr.astype(np.int64, copy=False)
-
-
-def _within(values: NDArray[Any], limit: float) -> bool:
-    if not values.size:
-        return True
-    if values.dtype == np.float32 or limit == np.inf:
-        return all_finite(values)
-    return bool(-limit <= values.min() and values.max() <= limit)  # false for NaN
 
 
 def is_plain(X: Any) -> bool:

@@ -107,7 +107,7 @@ class InputValidation(ModelState):
             return DenseRows(named_rows(X, names)), Columns(len(names), len(names), names)
         vocabulary = Vocabulary() if fresh or self._vocabulary is None else self._vocabulary
         rows, newcomers = vocabulary.read(X, learning=learning)
-        return rows, Columns(rows.width, len(X[0]), newcomers=tuple(newcomers))
+        return rows, Columns(rows.columns(), len(X[0]), newcomers=tuple(newcomers))
 
     def _read_weights(
         self, sample_weight: Any, n: int, *, some: bool = False

@@ -68,7 +68,7 @@ class Vocabulary:
             shape=(len(indptr) - 1, width),
         )
         matrix.sort_indices()
-        return SparseRows(matrix, width), list(newcomers)
+        return SparseRows(matrix), list(newcomers)
 
 
 def named_rows(records: Sequence[Mapping[Any, Any]], names: NDArray[Any]) -> NDArray[np.float64]:

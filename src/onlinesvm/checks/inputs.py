@@ -18,6 +18,7 @@ from .streams import (
     go_on,
     knowing_classes,
     learned,
+    one_by_one,
     promise,
     records_of,
     refuses,
@@ -159,8 +160,7 @@ def check_dict_chunks_give_the_same_bits(estimator: Any, stream: Stream) -> None
     whole = learned(model, stream)
     pieces = learned(model, *stream.pieces(7, 1, 90))
     assert_same_model(whole, pieces, stream.X, "dicts in batches")
-    for x, y in zip(stream.X, stream.y, strict=True):
-        model.learn_one(x, y)
+    one_by_one(model, stream)
     assert_same_model(whole, model, stream.X, "dicts one by one")
 
 

@@ -23,11 +23,13 @@ from .streams import (
     in_one_pass,
     knowing_classes,
     learned,
+    one_by_one,
     promise,
     refuses,
     scores,
     stream_for,
     streaming,
+    ways_to_go_on,
     weighing,
     with_gamma,
 )
@@ -88,8 +90,7 @@ def check_fit_forgets(estimator: Any, stream: Stream) -> None:
 def check_learn_one_is_partial_fit(estimator: Any, stream: Stream) -> None:
     estimator = comparable(estimator)
     model = learned(estimator, stream.head(1))
-    for x, y in zip(stream.X[1:], stream.y[1:], strict=True):
-        model.learn_one(x, y)
+    one_by_one(model, stream.tail(1))
     whole = learned(estimator, stream)
     assert_same_model(model, whole, stream.X, "learn_one against partial_fit")
 
@@ -98,8 +99,7 @@ def check_learn_one_is_partial_fit(estimator: Any, stream: Stream) -> None:
 def check_learn_one_from_nothing(estimator: Any, stream: Stream) -> None:
     model = knowing_classes(comparable(estimator))
     other = learned(model, stream)
-    for x, y in zip(stream.X, stream.y, strict=True):
-        model.learn_one(x, y)
+    one_by_one(model, stream)
     assert_same_model(model, other, stream.X, "learn_one from the first example on")
 
 
@@ -191,10 +191,7 @@ def check_class_weight_is_sample_weight(estimator: Any, stream: Stream) -> None:
 def check_balanced_needs_fit(estimator: Any, stream: Stream) -> None:
     model = clone(estimator).set_params(class_weight="balanced").fit(stream.X, stream.y)
     before = fingerprint(model)
-    for call in (
-        lambda: model.partial_fit(stream.X, stream.y),
-        lambda: model.learn_one(stream.X[0], stream.y[0]),
-    ):
+    for call in ways_to_go_on(model, stream):
         assert "class_weight" in refuses(call, ValueError, "balanced weights in a stream")
         assert fingerprint(model) == before
 
@@ -209,8 +206,7 @@ def check_open_classes(estimator: Any, stream: Stream) -> None:
     for sizes in [(1,), (5, 20, 3)]:
         pieces = learned(model, *stream.pieces(*sizes))
         assert_same_model(whole, pieces, stream.X, f"open classes in chunks of {sizes}")
-    for x, y in zip(stream.X, stream.y, strict=True):
-        model.learn_one(x, y)
+    one_by_one(model, stream)
     assert_same_model(whole, model, stream.X, "open classes one by one")
     assert whole.classes_.tolist() == sorted(set(stream.y)), "open classes_ do not ascend"
     assert scores(whole, stream.X).shape == (len(stream.X), 4)

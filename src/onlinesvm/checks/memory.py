@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from .streams import Stream, fingerprint, go_on, learned, promise, scores, streaming
+from .streams import Stream, fingerprint, go_on, learned, one_by_one, promise, scores, streaming
 
 
 def _bounded(estimator: Any) -> Any:
@@ -61,8 +61,7 @@ def check_threads_read_while_one_writes(estimator: Any, stream: Stream) -> None:
         reader.start()
     try:
         go_on(model, *stream.tail(30).pieces(9))
-        for x, y in zip(stream.X[:50], stream.y[:50], strict=True):
-            model.learn_one(x, y)
+        one_by_one(model, stream.head(50))
     finally:
         done.set()
         for reader in readers:

@@ -18,6 +18,7 @@ from .streams import (
     promise,
     refuses,
     streaming,
+    ways_to_go_on,
 )
 
 
@@ -139,10 +140,7 @@ def check_bad_parameters(estimator: Any, stream: Stream) -> None:
 @promise(streaming, classifying)
 def check_first_partial_fit_needs_classes(estimator: Any, stream: Stream) -> None:
     model = clone(estimator).set_params(classes=None)
-    for call in (
-        lambda: model.partial_fit(stream.X, stream.y),
-        lambda: model.learn_one(stream.X[0], stream.y[0]),
-    ):
+    for call in ways_to_go_on(model, stream):
         assert "classes" in refuses(call, ValueError, "no classes")
         assert not model.__sklearn_is_fitted__()
 

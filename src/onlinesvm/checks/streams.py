@@ -107,6 +107,19 @@ def go_on(model: Any, *pieces: Stream) -> Any:
     return model
 
 
+def one_by_one(model: Any, stream: Stream) -> Any:
+    """The model after ``learn_one`` of each example."""
+    for x, y in zip(stream.X, stream.y, strict=True):
+        model.learn_one(x, y)
+    return model
+
+
+def ways_to_go_on(model: Any, stream: Stream) -> list[Callable[[], Any]]:
+    """Calls that learn all of a stream, and one example of it."""
+    X, y = stream.X, stream.y
+    return [lambda: model.partial_fit(X, y), lambda: model.learn_one(X[0], y[0])]
+
+
 def scores(model: Any, X: Any) -> NDArray[np.float64]:
     """The model's real-valued output."""
     return np.asarray(model.predict(X) if is_regressor(model) else model.decision_function(X))

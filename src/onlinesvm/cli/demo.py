@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,7 +75,7 @@ def run_demo(console: Console, *, rows: int, seed: int, out: Path, live: bool) -
     check_picture("--out", out)
     board = Board.draw(rows, seed)
     models = contestants()
-    view: View = LiveView(console, rows) if live else PlainView(console, rows)
+    view = LiveView(console, rows) if live else PlainView(console, rows)
     stream = lessons(board.X, board.y, board.truth)
     history: list[Snapshots] = []
     with view.open():
@@ -114,14 +114,6 @@ def _findings(last: Snapshots, accuracy: Mapping[str, float]) -> Iterator[str]:
 
 def _times(many: int | None, few: int | None) -> str:
     return f"{many / few:.1f}x" if many and few else "no"
-
-
-class View(Protocol):
-    """Somebody who watches the contest."""
-
-    def open(self) -> AbstractContextManager[Any]: ...
-
-    def show(self, snapshots: Snapshots) -> None: ...
 
 
 class LiveView:

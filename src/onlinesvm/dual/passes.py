@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Self
 
 from ..base import OnlineClassifier, PassByPass, SoftMargin
@@ -47,6 +46,3 @@ class TowardsOptimum(SoftMargin, PassByPass, OnlineClassifier):
 
     def _end_pass(self) -> None:
         self.finish()
-
-    def _criterion(self, n: int) -> Callable[[float], bool]:
-        return lambda violators: violators == 0

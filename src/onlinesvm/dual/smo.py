@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..base import FreeBias, OnlineClassifier, SoftMargin
 from ..base.optimality import EXACT
 from ..base.parameters import count, inherit, word
-from ..base.progress import LiveGap, Progress, Silence
+from ..base.progress import LiveGap, Progress
 
 
 class SmoSVC(SoftMargin, FreeBias, OnlineClassifier):
@@ -88,11 +88,11 @@ class SmoSVC(SoftMargin, FreeBias, OnlineClassifier):
         self._check_tol(changes)
 
     def _solve(self) -> None:
-        with LiveGap(type(self).__name__, self.tol) if self.verbose else Silence() as progress:
+        with LiveGap(type(self).__name__, self.tol) if self.verbose else Progress() as progress:
             going = True
             while going:
                 going = self._core.improve()
                 progress.narrow(self._core.gap, int(self._core.steps().sum()))
 
     def _progress(self, total: int) -> Progress:
-        return Silence()  # taking the rows in is quick; the bar is for solving
+        return Progress()  # taking the rows in is quick; the bar is for solving

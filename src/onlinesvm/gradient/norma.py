@@ -213,11 +213,6 @@ class NormaSVR(_BiasOfChoice, NormaModel, OnlineRegressor):
         return settings
 
     @property
-    def coef_(self) -> NDArray[np.float64]:
-        """The weights."""
-        return np.asarray(self._weights("coef_")["coef"][0])
-
-    @property
     def epsilon_(self) -> float:
         """Half the width of the tube: ``epsilon``, unless ``nu`` moves it."""
         return float(self._fitted_core("epsilon_").level)

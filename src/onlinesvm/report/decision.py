@@ -127,10 +127,6 @@ class _Plane(NamedTuple):
         ratio = (self.right - self.left) / (self.top - self.bottom)
         return not 0.4 < ratio < 2.5
 
-    @property
-    def extent(self) -> tuple[float, float, float, float]:
-        return self.left, self.right, self.bottom, self.top
-
     def axes(self) -> tuple[Floats, Floats]:
         return (
             np.linspace(self.left, self.right, self.resolution),
@@ -147,17 +143,7 @@ def _draw_two_sides(ax: Axes, plane: _Plane, f: Floats) -> None:
 
     first, second = (_tint(colour, 0.32) for colour in CLASS_COLOURS[:2])
     sides = LinearSegmentedColormap.from_list("sides", [first, PAPER, second])
-    ax.imshow(
-        np.clip(f, -1.5, 1.5),
-        extent=plane.extent,
-        origin="lower",
-        cmap=sides,
-        vmin=-1.5,
-        vmax=1.5,
-        interpolation="bilinear",
-        aspect="auto",
-        zorder=0,
-    )
+    _paint(ax, plane, np.clip(f, -1.5, 1.5), cmap=sides, vmin=-1.5, vmax=1.5)
     _contour(ax, plane, f, [-1.0, 1.0], linestyles="dashed", linewidths=0.8, alpha=0.7)
     _contour(ax, plane, f, [0.0], linestyles="solid", linewidths=1.8)
 
@@ -167,18 +153,17 @@ def _draw_regions(ax: Axes, plane: _Plane, f: Floats) -> None:
 
     n_classes = f.shape[-1]
     tints = np.array([to_rgb(_tint(_colour(k), 0.28)) for k in range(n_classes)])
-    ax.imshow(
-        tints[f.argmax(axis=-1)],
-        extent=plane.extent,
-        origin="lower",
-        interpolation="bilinear",
-        aspect="auto",
-        zorder=0,
-    )
+    _paint(ax, plane, tints[f.argmax(axis=-1)])
     for k in range(n_classes):
         rivals = np.delete(f, k, axis=-1).max(axis=-1)
         _contour(ax, plane, f[..., k], [1.0], colors=_colour(k), linestyles="dashed", linewidths=1)
         _contour(ax, plane, f[..., k] - rivals, [0.0], linestyles="solid", linewidths=1.4)
+
+
+def _paint(ax: Axes, plane: _Plane, image: Floats, **look: Any) -> None:
+    extent = plane.left, plane.right, plane.bottom, plane.top
+    look |= {"origin": "lower", "interpolation": "bilinear", "aspect": "auto", "zorder": 0}
+    ax.imshow(image, extent=extent, **look)
 
 
 def _contour(ax: Axes, plane: _Plane, f: Floats, levels: list[float], **look: Any) -> None:
