@@ -356,6 +356,17 @@ def test_gradient_takes_the_worst_of_the_pool():
     assert set(model.support_.tolist()) - before <= {20 + int(np.argmin(z))}
 
 
+def test_wants_label_goes_by_the_query():
+    stream = blobs(2, 60)
+    asked = {
+        query: machine(query=query, pool=10).fit(stream.X, stream.y).wants_label(stream.X).sum()
+        for query in ("all", "margin", "greedy", "gradient")
+    }
+    assert asked["all"] == asked["gradient"] == 60
+    assert asked["margin"] < 60
+    assert asked["greedy"] == 6
+
+
 # ---- parameters ----------------------------------------------------------------------------------
 
 
