@@ -380,7 +380,7 @@ def test_a_newer_format(path: Path, monkeypatch: Any, model: Any) -> None:
     assert "update onlinesvm" in refused(path)
 
 
-@pytest.mark.parametrize("older", [1, 2])  # 2: max_rounds, max_outer, selection, fit_intercept
+@pytest.mark.parametrize("older", [1, 2])  # 2: max_outer, selection, fit_intercept
 def test_an_older_format(path: Path, monkeypatch: Any, model: Any, older: int) -> None:
     monkeypatch.setattr(persistence, "FORMAT", older)
     model.save(path)
@@ -392,7 +392,6 @@ def test_an_older_format(path: Path, monkeypatch: Any, model: Any, older: int) -
 @pytest.mark.parametrize(
     ("cls", "name"),
     [
-        (onlinesvm.IncrementalSVC, "max_rounds"),
         (onlinesvm.OfflineRampSVC, "max_outer"),
         (onlinesvm.LASVC, "selection"),
         (onlinesvm.PassiveAggressiveClassifier, "fit_intercept"),

@@ -409,7 +409,7 @@ def test_bad_arguments_change_nothing(call, argument):
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_a_limit_warns_and_leaves_a_valid_model(kernel):
     stream = contradictory(3, 60)
-    model = machine(kernel, C=50.0, max_iter=1)
+    model = machine(kernel, C=50.0, max_rounds=1)
     with pytest.warns(ConvergenceWarning, match="IncrementalSVC stopped before"):
         model.partial_fit(stream.X, stream.y)
     alpha = alphas(model, 60)[0]

@@ -90,9 +90,10 @@ class IncrementalSVC(SoftMargin, OnlineClassifier):
     _optimal_after = ("learn", "unlearn")
 
     tol: float = inherit(default=1e-8)
-    max_iter: int = count(
+    max_rounds: int = count(
         default=1000,
         at_least=1,
+        core="max_iter",
         doc="""Rounds of corrections after one change. Where they do not suffice, a
         ``ConvergenceWarning`` says so, and the model is valid but less exact.""",
     )

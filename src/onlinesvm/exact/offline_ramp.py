@@ -43,7 +43,7 @@ class OfflineRampSVC(RampProblem, BatchClassifier):
     _solves_calls = True
     _optimal_after = ("learn",)
 
-    max_iter: int = count(
+    max_rounds: int = count(
         default=50,
         at_least=1,
         core="max_outer",

@@ -51,7 +51,7 @@ class OfflineRamp(Ramp):
     def _settle(self) -> None:
         self._optimise()
         self.rounds = [self.objective()]
-        for _ in range(self.max_iter):
+        for _ in range(self.max_rounds):
             V = self._inside_ramp()
             if np.array_equal(V, self.V) or self._loses_a_class(V):
                 break

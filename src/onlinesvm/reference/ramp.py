@@ -91,7 +91,7 @@ class Ramp(StoredExamples):
         Support vectors to keep at most; None keeps all.
     query : Query
         Which labels to ask for: ``QueryAll()``, ``Margin()`` or ``Greedy(h)``.
-    max_iter : int
+    max_rounds : int
         Most relocations of V per example.
 
     Attributes
@@ -127,12 +127,12 @@ class Ramp(StoredExamples):
         m: int | None = None,
         max_support: int | None = None,
         query: Query | None = None,
-        max_iter: int = 50,
+        max_rounds: int = 50,
     ) -> None:
         super().__init__(kernel, "y", "C_i", "K_ii", "alpha", "g", "V", "ids")
         self.C, self.s = C, s
         self.tol_kkt, self.tol_gain = tol_kkt, tol_gain
-        self.m, self.max_support, self.max_iter = m, max_support, max_iter
+        self.m, self.max_support, self.max_rounds = m, max_support, max_rounds
         self.query = QueryAll() if query is None else query
         self.labels_used = self.evicted = 0
         self.y, self.C_i, self.K_ii, self.alpha, self.g = np.zeros((5, 0))
@@ -160,7 +160,7 @@ class Ramp(StoredExamples):
     def _settle(self) -> None:
         """Alternate the convex problem on V and the choice of V until V rests (steps 9 to 27)."""
         self._optimise()
-        for _ in range(self.max_iter):
+        for _ in range(self.max_rounds):
             V = self._inside_ramp()
             if np.array_equal(V, self.V):
                 break
