@@ -12,6 +12,11 @@
 
 #include "onlinesvm/base/isa.hpp"
 #include "onlinesvm/base/row.hpp"
+#include "onlinesvm/base/slot.hpp"
+
+// In arrays and files an id is a number; in the core it is none.
+template <>
+struct nanobind::detail::dtype_traits<onlinesvm::Id> : dtype_traits<std::int64_t> {};
 
 namespace onlinesvm::bind {
 

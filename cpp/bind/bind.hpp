@@ -2,7 +2,7 @@
 //
 //     struct Params { template <class F> void fields(F&& f); };
 //     explicit Algo(Params);
-//     void learn(Row<T> x, double y, double weight, std::int64_t id);
+//     void learn(Row<T> x, double y, double weight, Id id);
 //     void score(Row<T> x, double* out) const;
 //     std::size_t outputs() const;
 //     void grow(std::size_t classes);
@@ -63,7 +63,7 @@ class Shared {
     // ---- learning ----
 
     void learn_dense(const Values2& X, const Vector<double>& y, const Vector<double>& w,
-                     const Vector<std::int64_t>& ids) {
+                     const Vector<Id>& ids) {
         typed(X, [&]<class S>(const S* values) {
             learn_many(DenseRows<T, S>(values, X.shape(0), X.shape(1)), y, w, ids);
         });
@@ -71,8 +71,7 @@ class Shared {
 
     void learn_sparse(const Values1& data, const Vector<std::int32_t>& indices,
                       const Vector<std::int64_t>& indptr, std::size_t width,
-                      const Vector<double>& y, const Vector<double>& w,
-                      const Vector<std::int64_t>& ids) {
+                      const Vector<double>& y, const Vector<double>& w, const Vector<Id>& ids) {
         typed(data, [&]<class S>(const S* values) {
             learn_many(
                 SparseRows<T, S>({values, data.shape(0)}, view(indices), view(indptr), width), y, w,
@@ -92,7 +91,7 @@ class Shared {
             if (!all_finite(stored, n) || is_too_long({stored, n})) return false;
             const Register::Turn turn(numbers);
             if (numbers.full()) return false;
-            learn(Row<T>(stored, n), y, w, std::int64_t(numbers.next));
+            learn(Row<T>(stored, n), y, w, Id(numbers.next.load()));
             ++numbers.next;
             return true;
         });
@@ -105,7 +104,7 @@ class Shared {
         const std::optional<Row<T>> row = try_read(*named, x, vocabulary, fresh);
         if (!row || is_too_long(*row) || numbers.full()) return false;
         Taught taught(vocabulary, fresh);
-        learn(*row, y, w, std::int64_t(numbers.next));
+        learn(*row, y, w, Id(numbers.next.load()));
         taught.keep();
         ++numbers.next;
         return true;
@@ -363,7 +362,7 @@ class Shared {
         if constexpr (requires { algo->use_threads(1); }) algo->use_threads(hands());
     }
 
-    void learn(Row<T> x, double y, double w, std::int64_t id) {
+    void learn(Row<T> x, double y, double w, Id id) {
         const Signals signals;
         if constexpr (requires { algo->steps_whole(); })
             if (const auto lock = writing(); !together && algo->steps_whole()) {
@@ -380,13 +379,13 @@ class Shared {
 
     template <class Rows>
     void learn_many(Rows rows, const Vector<double>& y, const Vector<double>& w,
-                    const Vector<std::int64_t>& ids) {
+                    const Vector<Id>& ids) {
         const std::size_t n = rows.size();
         same_length("y", y.shape(0), n);
         same_length("sample_weight", w.shape(0), n);
         same_length("ids", ids.shape(0), n);
         const double *targets = y.data(), *weights = w.data();
-        const std::int64_t* names = ids.data();
+        const Id* names = ids.data();
 
         nb::gil_scoped_release nogil;
         const Signals signals;

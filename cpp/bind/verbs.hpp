@@ -59,7 +59,8 @@ inline Dict to_dict(Weights weights) {
 // Breakpoints by column, output by output.
 inline Dict to_dict(const std::vector<std::vector<Breakpoint>>& paths) {
     std::vector<double> u, dual;
-    std::vector<std::int64_t> output, event, id, in_S, in_E, in_O;
+    std::vector<std::int64_t> output, event, in_S, in_E, in_O;
+    std::vector<Id> id;
     for (std::size_t o = 0; o < paths.size(); ++o)
         for (const Breakpoint& b : paths[o]) {
             u.push_back(b.u), dual.push_back(b.dual), output.push_back(std::int64_t(o));
@@ -103,10 +104,10 @@ class VerbBinder {
     void operator()(verb::holds) {
         model.def(
             "holds",
-            [](const Model& self, const Vector<std::int64_t>& ids) {
+            [](const Model& self, const Vector<Id>& ids) {
                 return self.read([ids = view(ids)](const Algo& algo) {
                     return std::any_of(ids.begin(), ids.end(),
-                                       [&](std::int64_t id) { return algo.holds(id); });
+                                       [&](Id id) { return algo.holds(id); });
                 });
             },
             nb::arg("ids"), "Whether any of these ids belongs to an example in the model.");
@@ -131,7 +132,7 @@ class VerbBinder {
     void operator()(verb::unlearn) {
         model.def(
             "unlearn",
-            [](Model& self, const Vector<std::int64_t>& ids) {
+            [](Model& self, const Vector<Id>& ids) {
                 self.write([gone = view(ids)](Algo& algo) { algo.unlearn(gone); });
             },
             nb::arg("ids"));
@@ -144,7 +145,7 @@ class VerbBinder {
     void operator()(verb::reweight) {
         model.def(
             "reweight",
-            [](Model& self, const Vector<std::int64_t>& ids, const Vector<double>& w) {
+            [](Model& self, const Vector<Id>& ids, const Vector<double>& w) {
                 same_length("weights", w.shape(0), ids.shape(0));
                 self.write([ids = view(ids), w = view(w)](Algo& algo) { algo.reweight(ids, w); });
             },

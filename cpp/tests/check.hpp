@@ -161,7 +161,7 @@ class Memory {
   private:
     std::map<std::string,
              std::variant<std::vector<double>, std::vector<float>, std::vector<std::int64_t>,
-                          std::vector<std::int32_t>, std::vector<std::uint8_t>>>
+                          std::vector<std::int32_t>, std::vector<std::uint8_t>, std::vector<Id>>>
         entries;
 };
 
@@ -178,6 +178,13 @@ void restore(Object& object, Memory& memory, std::size_t features, std::size_t o
     object.state(load);
 }
 
+// The ids 0, step, 2 step, ... below n.
+inline std::vector<Id> every(std::size_t step, std::size_t n) {
+    std::vector<Id> ids;
+    for (std::size_t id = 0; id < n; id += step) ids.push_back(Id(id));
+    return ids;
+}
+
 // Learns rows [first, last), announced in blocks of `ahead` where that is not 0.
 template <class Algo, class T>
 void learn(Algo& algo, const Stream<T>& stream, std::size_t first, std::size_t last,
@@ -189,9 +196,18 @@ void learn(Algo& algo, const Stream<T>& stream, std::size_t first, std::size_t l
         if (ahead > 0 && (i - first) % ahead == 0) announce(i, std::min(ahead, last - i));
         if constexpr (requires { algo.turn(i); })
             if (ahead > 0) algo.turn((i - first) % ahead);
-        algo.learn(stream[i], stream.label(i), 1.0, std::int64_t(i));
+        algo.learn(stream[i], stream.label(i), 1.0, Id(i));
     }
     if (ahead > 0) announce(last, 0);
+}
+
+// The same in one call.
+template <class Algo, class T>
+void learn_chunk(Algo& algo, const Stream<T>& stream, std::size_t first, std::size_t last) {
+    std::vector<double> y, w(last - first, 1.0);
+    std::vector<Id> ids;
+    for (std::size_t i = first; i < last; ++i) y.push_back(stream.label(i)), ids.push_back(Id(i));
+    algo.learn_chunk(stream.block(first, last - first), y, w, ids);
 }
 
 template <class Algo, class T>
@@ -259,15 +275,10 @@ void finishes_and_forgets(Algo& model, const Stream<T>& stream, double tol) {
     model.finish(tol);
     CHECK(once == saved(model));
 
-    std::vector<std::int64_t> thirds, all;
-    for (std::int64_t id = 0; id < std::int64_t(stream.size()); ++id) {
-        all.push_back(id);
-        if (id % 3 == 0) thirds.push_back(id);
-    }
-    model.unlearn(thirds);
+    model.unlearn(every(3, stream.size()));
     CHECK(model.kkt_residual() <= tol);
-    for (std::int64_t id : model.support().ids) CHECK(id % 3 != 0);
-    model.unlearn(all);
+    for (Id id : model.support().ids) CHECK(std::int64_t(id) % 3 != 0);
+    model.unlearn(every(1, stream.size()));
     CHECK(model.held() == 0);
     for (double f : scores(model, stream)) CHECK(f == 0);
     learn(model, stream, 0, stream.size(), 16);

@@ -150,7 +150,7 @@ inline void say_how_many(const char* who) {
         count(allocations), count(kernel_calls), count(polls));
 }
 
-inline const std::vector<std::int64_t> kSome = {1, 2, 5, 9, 14, 20};
+inline const std::vector<Id> kSome = {Id(1), Id(2), Id(5), Id(9), Id(14), Id(20)};
 
 }  // namespace onlinesvm::test
 

@@ -20,7 +20,7 @@ CoreVector<T> solved(const typename CoreVector<T>::Params& p, const Stream<T>& s
     CoreVector<T> model(p);
     model.grow(classes);
     for (std::size_t i = 0; i < stream.size(); ++i) {
-        model.learn(stream[i], stream.label(i), 1.0, std::int64_t(i));
+        model.learn(stream[i], stream.label(i), 1.0, Id(i));
         if ((i + 1) % chunk == 0 || i + 1 == stream.size()) model.solve();
     }
     return model;
@@ -48,20 +48,17 @@ template <class T>
 void unlearns(bool sparse, std::size_t classes) {
     const Stream<T> stream(60, 6, classes, sparse);
     CoreVector<T> model = solved(params<T>(Shape::rbf), stream, classes, 60);
-    std::vector<std::int64_t> ids;
-    for (std::int64_t id = 0; id < 60; id += 3) ids.push_back(id);
-    model.unlearn(ids);
+    model.unlearn(every(3, 60));
     CHECK(model.held() == 40);
     CHECK(model.kkt_residual() < 3e-4);
     model.unlearn(model.support().ids);  // the whole core
     CHECK(model.kkt_residual() < 3e-4);
-    for (std::int64_t id = 0; id < 60; ++id) ids.push_back(id);
-    model.unlearn(ids);
+    model.unlearn(every(1, 60));
     CHECK(model.held() == 0);
     std::vector<double> f(model.outputs());
     model.score(stream[0], f.data());
     CHECK(f[0] == 0);
-    model.learn(stream[0], stream.label(0), 1.0, 100);
+    model.learn(stream[0], stream.label(0), 1.0, Id(100));
     model.solve();
     CHECK(model.kkt_residual() < 3e-4);
 }
@@ -77,7 +74,7 @@ void goes_on(bool sparse, std::size_t classes) {
     restore(again, memory, stream[0].width, model.outputs());
     for (CoreVector<T>* m : {&model, &again}) {
         for (std::size_t i = 0; i < later.size(); ++i)
-            m->learn(later[i], later.label(i), 1.0, std::int64_t(100 + i));
+            m->learn(later[i], later.label(i), 1.0, Id(100 + i));
         m->solve();
     }
     CHECK(saved(model) == saved(again));
@@ -92,7 +89,7 @@ void leaps() {
     model.grow(2);
     for (std::size_t i = 0; i < stream.size(); ++i) {
         for (std::size_t f = 0; f < 3; ++f) x[f] = 1e4 * stream[i].values[f];
-        model.learn({x.data(), 3}, stream.label(i), 1.0, std::int64_t(i));
+        model.learn({x.data(), 3}, stream.label(i), 1.0, Id(i));
     }
     model.solve();
     CHECK(!model.capped());

@@ -18,7 +18,7 @@ void pegasos_by_hand() {
     for (const bool project : {false, true}) {
         params.project = project;
         Pegasos<double> model(params);
-        model.learn({x, 2}, 1.0, 1.0, 0);
+        model.learn({x, 2}, 1.0, 1.0, Id(0));
         const Weights w = model.weights();
         const double factor = project ? std::sqrt(2.0) / 5 : 2.0;
         CHECK(close(w.coef[0], 3 * factor, 1e-15) && close(w.coef[1], 4 * factor, 1e-15));
@@ -64,8 +64,8 @@ void norma_promises(Shape shape, bool sparse, std::size_t classes) {
         Algo model(params);
         model.grow(classes);
         for (std::size_t i = 0; i < stream.size(); ++i) {
-            model.learn(stream[i], stream.label(i), 1.0, std::int64_t(i));
-            for (const std::int64_t id : model.support().ids) CHECK(id > std::int64_t(i) - tau);
+            model.learn(stream[i], stream.label(i), 1.0, Id(i));
+            for (Id id : model.support().ids) CHECK(std::int64_t(id) > std::int64_t(i) - tau);
         }
     }
 }

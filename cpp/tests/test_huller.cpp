@@ -45,7 +45,7 @@ void finishes_and_unlearns(bool sparse, std::size_t classes) {
     double distance = std::numeric_limits<double>::infinity();
     for (int epoch = 0; epoch < 5; ++epoch)
         for (std::size_t i = 0; i < stream.size(); ++i) {
-            model.learn(stream[i], stream.label(i), 1.0, std::int64_t(i));
+            model.learn(stream[i], stream.label(i), 1.0, Id(i));
             stays_balanced(model);
             CHECK(model.duality_gap() >= 0);
             CHECK(model.held() >= model.n_support());

@@ -37,12 +37,6 @@ bool same(const Incremental<T>& a, const Incremental<T>& b, const Stream<T>& str
     return true;
 }
 
-std::vector<std::int64_t> every(std::int64_t step, std::int64_t n) {
-    std::vector<std::int64_t> ids;
-    for (std::int64_t id = 0; id < n; id += step) ids.push_back(id);
-    return ids;
-}
-
 template <class T>
 void learns(Shape shape, bool sparse, std::size_t classes) {
     const Stream<T> stream(60, 4, classes, sparse);
@@ -54,7 +48,7 @@ void learns(Shape shape, bool sparse, std::size_t classes) {
     Incremental<T> model(p);
     model.grow(classes);
     for (std::size_t i = 0; i < stream.size(); ++i) {
-        model.learn(stream[i], stream.label(i), 1.0, std::int64_t(i));
+        model.learn(stream[i], stream.label(i), 1.0, Id(i));
         optimal(model);
     }
 }
@@ -66,8 +60,8 @@ void goes_back(Shape shape, bool sparse, std::size_t classes) {
     for (Incremental<T>* m : {&model, &rest}) m->grow(classes);
     learn(model, stream, 0, 60, 16);
     for (std::size_t i = 0; i < 60; ++i)
-        if (i % 3 != 0) rest.learn(stream[i], stream.label(i), 1.0, std::int64_t(i));
-    const std::vector<std::int64_t> gone = every(3, 60), all = every(1, 60);
+        if (i % 3 != 0) rest.learn(stream[i], stream.label(i), 1.0, Id(i));
+    const std::vector<Id> gone = every(3, 60), all = every(1, 60);
     model.unlearn(gone);
     optimal(model);
     CHECK(same(model, rest, stream));
@@ -80,7 +74,7 @@ void goes_back(Shape shape, bool sparse, std::size_t classes) {
     CHECK(left.f.size() == 40 * model.outputs());
     CHECK(same(model, rest, stream));
 
-    const std::vector<std::int64_t> ids = model.ids();
+    const std::vector<Id> ids = model.ids();
     model.reweight(ids, std::vector<double>(ids.size(), 0.25));
     optimal(model);
     rest.set_C(1.25);
@@ -103,11 +97,11 @@ void bears_degenerate_rows() {
         Incremental<T> model(params<T>(shape));
         for (std::int64_t i = 0; i < 40; ++i) {
             const Row<T> x{values + 2 * (i % 4), 2};
-            model.learn(x, i < 15 ? 0 : double(i * 7 % 3 > 0), 1.0, i);
+            model.learn(x, i < 15 ? 0 : double(i * 7 % 3 > 0), 1.0, Id(i));
             optimal(model);
         }
-        for (std::int64_t i = 0; i < 40; ++i) {
-            model.unlearn(std::span(&i, 1));
+        for (const Id id : every(1, 40)) {
+            model.unlearn(std::span(&id, 1));
             optimal(model);
         }
         CHECK(model.held() == 0);
@@ -122,7 +116,7 @@ void stops_at_its_limit() {
     Incremental<double> model(p);
     bool capped = false;
     for (std::size_t i = 0; i < stream.size(); ++i) {
-        model.learn(stream[i], stream.label(i), 1.0, std::int64_t(i));
+        model.learn(stream[i], stream.label(i), 1.0, Id(i));
         capped |= model.capped();
         for (double s : model.support().coef) CHECK(std::abs(s) <= 5);
     }

@@ -61,7 +61,7 @@ void core_vector(bool sparse) {
     v.survives([](auto& m) { m.solve(); })
         .survives([](auto& m) { m.unlearn(kSome); })
         .survives([](auto& m) { m.grow(3); })
-        .survives([&](auto& m) { m.learn(stream[40], 2, 1, 40); })
+        .survives([&](auto& m) { m.learn(stream[40], 2, 1, Id(40)); })
         .survives([](auto& m) { m.solve(); });
     CHECK(v.model().kkt_residual() < 1e-2);
 }

@@ -45,7 +45,7 @@ void incremental(bool sparse) {
     const std::vector<double> halves(3, 0.5);
     victim.survives([](auto& m) { m.unlearn(kSome); })
         .survives([](auto& m) { m.set_C(2); })
-        .survives([&](auto& m) { m.reweight(std::vector<std::int64_t>{3, 4, 6}, halves); })
+        .survives([&](auto& m) { m.reweight(std::vector{Id(3), Id(4), Id(6)}, halves); })
         .survives([](auto& m) { m.leave_one_out(); })
         .survives([](auto& m) { m.grow(3); })
         .learns(stream, 30, 46, 16);

@@ -6,17 +6,6 @@ using namespace onlinesvm;
 using namespace onlinesvm::test;
 
 template <class Algo, class T>
-void chunk(Algo& model, const Stream<T>& stream, std::size_t first, std::size_t last) {
-    std::vector<double> y, w(last - first, 1.0);
-    std::vector<std::int64_t> ids;
-    for (std::size_t i = first; i < last; ++i) {
-        y.push_back(stream.label(i));
-        ids.push_back(std::int64_t(i));
-    }
-    model.learn_chunk(stream.block(first, last - first), y, w, ids);
-}
-
-template <class Algo, class T>
 void poker(bool sparse, std::size_t classes, auto&& set) {
     const Stream<T> stream(46, 4, classes, sparse);
     typename Algo::Params p;
@@ -25,12 +14,12 @@ void poker(bool sparse, std::size_t classes, auto&& set) {
     set(p);
     Victim<Algo> victim(p);
     victim.survives([](auto& m) { m.grow(2); })
-        .survives([&](auto& m) { chunk(m, stream, 0, 16); })
-        .survives([&](auto& m) { chunk(m, stream, 16, 17); })
-        .survives([&](auto& m) { chunk(m, stream, 17, 30); })
+        .survives([&](auto& m) { learn_chunk(m, stream, 0, 16); })
+        .survives([&](auto& m) { learn_chunk(m, stream, 16, 17); })
+        .survives([&](auto& m) { learn_chunk(m, stream, 17, 30); })
         .survives([](auto& m) { m.unlearn(kSome); });
     if (classes > 2) victim.survives([](auto& m) { m.grow(3); });
-    victim.survives([&](auto& m) { chunk(m, stream, 30, 46); });
+    victim.survives([&](auto& m) { learn_chunk(m, stream, 30, 46); });
     CHECK(victim.model().kkt_residual() < 1e-3);
 }
 

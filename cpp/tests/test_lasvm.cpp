@@ -33,7 +33,7 @@ void finishes_and_unlearns(bool sparse, std::size_t classes) {
     double dual = 0;
     for (int epoch = 0; epoch < 5; ++epoch)
         for (std::size_t i = 0; i < stream.size(); ++i) {
-            model.learn(stream[i], stream.label(i), 1.0, std::int64_t(i));
+            model.learn(stream[i], stream.label(i), 1.0, Id(i));
             CHECK(model.objective() >= dual - 1e-9);
             dual = model.objective();
             stays_feasible(model, 5, true);

@@ -36,7 +36,7 @@ void steps_by_hand() {
         {"PA-I", inf, .12, .16}, {"PA-I", .01, .03, .04}, {"PA-II", 1., 3 / 25.5, 4 / 25.5}};
     for (const auto& [variant, C, w0, w1] : cases) {
         auto model = make<PassiveAggressiveClassifier<double>>(variant, C);
-        model.learn(dense(x), 1.0, 1.0, 0);
+        model.learn(dense(x), 1.0, 1.0, Id(0));
         const Weights weights = model.weights();
         CHECK(std::abs(weights.coef[0] - w0) < 1e-15 && std::abs(weights.coef[1] - w1) < 1e-15);
     }
@@ -67,8 +67,8 @@ void odd_rows(Shape shape) {
         const double y = i % 4, weight = i % 7 ? 1.0 : 0.0;
         std::vector<Row<T>> coming{dense(values)};
         wide.expect(coming);
-        wide.learn(dense(values), y, weight, i);
-        thin.learn(sparse, y, weight, i);
+        wide.learn(dense(values), y, weight, Id(i));
+        thin.learn(sparse, y, weight, Id(i));
         double a[4], b[4], c[4];
         wide.score(sparse, a);
         thin.score(dense(values), b);
@@ -98,7 +98,7 @@ void is_aggressive(bool sparse, Shape shape) {
     for (std::size_t i = 0; i < stream.size(); ++i) {
         double f = 0;
         if (stream[i].size == 0) continue;
-        model.learn(stream[i], stream.label(i), 1.0, std::int64_t(i));
+        model.learn(stream[i], stream.label(i), 1.0, Id(i));
         model.score(stream[i], &f);
         CHECK(std::abs(f - stream.label(i)) < 0.1 + 1e-4);
     }
@@ -119,7 +119,7 @@ void features_may_come_late() {
 void unknown_class_is_refused() {
     auto model = make<PassiveAggressiveClassifier<double>>("PA-I", 1.0);
     for (const double y : {-1.0, 2.0, std::nan("")}) try {
-            model.learn(dense(std::vector<double>{1.0}), y, 1.0, 0);
+            model.learn(dense(std::vector<double>{1.0}), y, 1.0, Id(0));
             CHECK(!"refused");
         } catch (const std::invalid_argument&) {
         }

@@ -24,7 +24,7 @@ void three_rounds_by_hand() {
     } cases[] = {{"plain", 0.0}, {"averaged", 2.0 / 4}, {"voted", 2.0 / 3}};
     for (const auto& [variant, f] : cases) {
         auto model = make(variant);
-        for (int i = 0; i < 3; ++i) model.learn({rows[i], 2}, labels[i], 1.0, i);
+        for (int i = 0; i < 3; ++i) model.learn({rows[i], 2}, labels[i], 1.0, Id(i));
         double score = 0;
         model.score({probe, 2}, &score);
         CHECK(std::abs(score - f) < 1e-15);
@@ -34,7 +34,7 @@ void three_rounds_by_hand() {
 void odd_input_is_refused() {
     const double x = 1.0;
     for (const double y : {-1.0, 2.0, std::nan("")}) try {
-            make("plain").learn({&x, 1}, y, 1.0, 0);
+            make("plain").learn({&x, 1}, y, 1.0, Id(0));
             CHECK(!"refused");
         } catch (const std::invalid_argument&) {
         }

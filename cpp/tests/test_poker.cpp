@@ -18,14 +18,7 @@ template <class Algo, class T>
 void learn_chunks(Algo& algo, const Stream<T>& stream, std::size_t first, std::size_t last,
                   std::size_t chunk) {
     for (std::size_t i = first; i < last; i += chunk) {
-        const auto rows = stream.block(i, std::min(chunk, last - i));
-        std::vector<double> y, w(rows.size(), 1.0);
-        std::vector<std::int64_t> ids;
-        for (std::size_t j = 0; j < rows.size(); ++j) {
-            y.push_back(stream.label(i + j));
-            ids.push_back(std::int64_t(i + j));
-        }
-        algo.learn_chunk(rows, y, w, ids);
+        learn_chunk(algo, stream, i, std::min(i + chunk, last));
         CHECK(!algo.capped());
     }
 }
@@ -47,16 +40,13 @@ void is_exact(const typename Algo::Params& p, const Stream<T>& stream, std::size
         Memory memory = saved(model);
         resumed.grow(classes);
         restore(resumed, memory, stream[0].width, model.outputs());
-        std::vector<std::int64_t> gone;
-        for (std::int64_t id = 0; id < 90; id += 3) gone.push_back(id);
         for (Algo* m : {&model, &resumed}) {
-            m->unlearn(gone);
+            m->unlearn(every(3, 90));
             CHECK(m->kkt_residual() < exact);
-            for (std::int64_t id : m->support().ids) CHECK(id % 3 != 0);
+            for (Id id : m->support().ids) CHECK(std::int64_t(id) % 3 != 0);
         }
         CHECK(saved(model) == saved(resumed));
-        for (std::int64_t id = 0; id < 90; ++id) gone.push_back(id);
-        model.unlearn(gone);
+        model.unlearn(every(1, 90));
         CHECK(model.held() == 0);
         for (double v : scores(model, stream)) CHECK(v == 0);
         learn_chunks(model, stream, 0, stream.size(), 30);
@@ -95,12 +85,12 @@ void survives_degeneracy() {
                 Algo model(p);
                 for (std::int64_t id = 0; id < 40; ++id) {
                     const double* x = points.data() + 2 * (id * 7 % 5);
-                    model.learn({x, 2}, double(id % 3 == 0), 1.0, id);
+                    model.learn({x, 2}, double(id % 3 == 0), 1.0, Id(id));
                     CHECK(!model.capped());
                     CHECK(model.kkt_residual() < 1e-7);
                 }
-                for (std::int64_t id = 0; id < 40; id += 2) {
-                    model.unlearn(std::vector<std::int64_t>{id});
+                for (const Id id : every(2, 40)) {
+                    model.unlearn(std::span(&id, 1));
                     CHECK(model.kkt_residual() < 1e-7);
                 }
             }

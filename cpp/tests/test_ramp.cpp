@@ -47,7 +47,7 @@ void running_out_of_rounds_is_told() {
         p.max_outer = rounds;
         Ramp<double> model(p);
         for (std::size_t i = 0; i < stream.size(); ++i) {
-            model.learn(stream[i], double(i % 3 == 0), 1.0, std::int64_t(i));
+            model.learn(stream[i], double(i % 3 == 0), 1.0, Id(i));
             if (model.capped()) told[rounds == 50] = true;
             if (rounds == 50) stays_stationary(model);
         }
@@ -62,16 +62,11 @@ void unlearns(bool sparse, std::size_t classes) {
     model.grow(classes);
     learn(model, stream, 0, stream.size(), 16);
     stays_stationary(model);
-    std::vector<std::int64_t> ids;
-    for (std::int64_t id = 0; id < 90; id += 3) ids.push_back(id);
-    model.unlearn(ids);
+    model.unlearn(every(3, 90));
     stays_stationary(model);
     CHECK(model.held() == 60);
-    for (std::int64_t id : model.support().ids) CHECK(id % 3 != 0);
-    ids.clear();
-    for (std::int64_t id = 0; id < 90; ++id)
-        if (id % 3 != 0) ids.push_back(id);
-    model.unlearn(ids);
+    for (Id id : model.support().ids) CHECK(std::int64_t(id) % 3 != 0);
+    model.unlearn(model.ids());
     for (double f : scores(model, stream)) CHECK(f == 0);
 }
 
@@ -84,7 +79,7 @@ void a_third_class_may_come_late() {
         if (stream.label(i) == 2 && i < 45) continue;
         known = std::max(known, std::size_t(stream.label(i)) + 1);
         model.grow(known);
-        model.learn(stream[i], stream.label(i), 1.0, std::int64_t(i));
+        model.learn(stream[i], stream.label(i), 1.0, Id(i));
     }
     CHECK(model.outputs() == 3);
     stays_stationary(model);
@@ -97,8 +92,7 @@ void learns_offline(bool sparse) {
     p.kernel = kernel(Shape::rbf, 1.0);
     OfflineRamp<T> model(p);
     model.grow(3);
-    for (std::size_t i = 0; i < stream.size(); ++i)
-        model.learn(stream[i], stream.label(i), 1.0, std::int64_t(i));
+    learn(model, stream, 0, stream.size(), 0);
     model.solve();
     CHECK(model.kkt_residual() < 0.1);
     CHECK(model.outer_rounds() > 0);

@@ -47,19 +47,15 @@ void learns(const typename Smo<T>::Params& p, bool sparse, std::size_t classes) 
     resumed.grow(classes);
     restore(resumed, memory, stream[0].width, pieces.outputs());
     CHECK(saved(resumed) == memory);
-    std::vector<std::int64_t> ids;
-    for (std::int64_t id = 0; id < 120; id += 3) ids.push_back(id);
     for (Smo<T>* model : {&pieces, &resumed}) {
-        model->unlearn(ids);
+        model->unlearn(every(3, 120));
         stays_feasible(*model, 5, balanced);
         solve(*model);
     }
     CHECK(saved(resumed) == saved(pieces));
-    for (std::int64_t id : pieces.support().ids) CHECK(id % 3 != 0);
+    for (Id id : pieces.support().ids) CHECK(std::int64_t(id) % 3 != 0);
 
-    ids.clear();
-    for (std::int64_t id = 0; id < 120; ++id) ids.push_back(id);
-    pieces.unlearn(ids);
+    pieces.unlearn(every(1, 120));
     solve(pieces);
     CHECK(pieces.held() == 0);
     for (double f : scores(pieces, stream)) CHECK(f == 0);

@@ -9,6 +9,16 @@ using namespace onlinesvm::test;
 
 constexpr Shape kShapes[] = {Shape::linear, Shape::rbf, Shape::poly, Shape::laplacian, Shape::chi2};
 
+// A slot, an id and a plain number do not stand in for each other.
+template <class A, class B>
+concept Mix = requires(A a, B b) { a == b; } || requires(A a, B b) { a + b; } ||
+              requires(B b) { A(b); } || requires(A a) { B(a); };
+static_assert(!Mix<Slot, Id> && !std::is_convertible_v<Slot, Id>);
+static_assert(!std::is_convertible_v<std::size_t, Slot> && !std::is_convertible_v<int, Slot>);
+static_assert(!std::is_convertible_v<std::int64_t, Id> && !std::is_convertible_v<int, Id>);
+static_assert(!std::is_convertible_v<Id, std::int64_t> && !std::is_convertible_v<Id, std::size_t>);
+static_assert(sizeof(Id) == sizeof(std::int64_t) && std::is_trivially_copyable_v<Id>);
+
 template <class T>
 constexpr double kTolerance = sizeof(T) == 4 ? 2e-5 : 1e-12;
 
@@ -27,7 +37,7 @@ void kernel_rows_follow_the_definition(bool sparse) {
                 for (auto& row : values) out.push_back(row.data());
                 store.rows(queries, 0, n, out.data());
                 for (std::size_t q = 0; q < queries.size(); ++q)
-                    for (Slot j = 0; j < n; ++j) {
+                    for (Slot j{}; j < n; ++j) {
                         CHECK(close(values[q][j], value(k, queries[q], stream[j]), kTolerance<T>));
                         Aligned<T> alone(store.padded_size());
                         if (j % 16 == 0) store.row(queries[q], j, n, alone.data());
@@ -93,10 +103,10 @@ template <class T>
 void same_rows_as_alone(const Store<T>& store, const Stream<T>& stream,
                         const std::vector<std::size_t>& held, Row<T> x) {
     Aligned<T> row(store.padded_size() + isa::lanes<T>), one(isa::lanes<T>);
-    const Slot middle = held.size() / 2;
+    const std::size_t middle = held.size() / 2;
     store.row(x, 0, middle, row.data());
     store.row(x, middle, held.size(), row.data());
-    for (Slot j = 0; j < held.size(); ++j) {
+    for (Slot j{}; j < held.size(); ++j) {
         Store<T> alone(store.kernel());
         alone.push(stream[held[j]]);
         alone.row(x, 0, 1, one.data());
@@ -116,7 +126,7 @@ void examples_come_and_go(bool sparse) {
         held.push_back(i);
         if (random() % 3 != 0) continue;
         const std::size_t gone = random() % held.size();
-        store.swap(gone, held.size() - 1);
+        store.swap(Slot(gone), Slot(held.size() - 1));
         std::swap(held[gone], held.back());
         store.pop();
         held.pop_back();
@@ -124,7 +134,7 @@ void examples_come_and_go(bool sparse) {
     }
     CHECK(store.size() == held.size());
     typename Store<T>::Scratch scratch;
-    for (Slot j = 0; j < held.size(); ++j)
+    for (Slot j{}; j < held.size(); ++j)
         for (std::size_t f = 0; f < 6; ++f)
             CHECK(at(store.get(j, scratch), f) == at(stream[held[j]], f));
     Memory memory = saved(store);

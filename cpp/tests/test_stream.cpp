@@ -28,7 +28,7 @@ void three_points_by_hand() {
     const double points[] = {1.0, -1.0, -2.0}, labels[] = {1, 0, 1};
     const double w[] = {1.0, 1.0, -.17267}, R[] = {0.0, .70711, 1.97374};
     for (int i = 0; i < 3; ++i) {
-        model.learn({&points[i], 1}, labels[i], 1.0, i);
+        model.learn({&points[i], 1}, labels[i], 1.0, Id(i));
         CHECK(close(model.weights().coef[0], w[i], 5e-6));
         CHECK(close(model.radius()[0], R[i], 5e-6));
     }
@@ -42,7 +42,7 @@ void passes_end_at_the_exact_ball() {
         StreamSVM<double> model(params);
         const double points[] = {1.0, -1.0, -2.0, 0.5, 3.0}, labels[] = {1, 0, 1, 0, 1};
         const auto pass = [&] {
-            for (int i = 0; i < 5; ++i) model.learn({&points[i], 1}, labels[i], 1.0, i);
+            for (int i = 0; i < 5; ++i) model.learn({&points[i], 1}, labels[i], 1.0, Id(i));
         };
         model.revisit(5, 1e-9);
         double before = -1.0;
@@ -66,7 +66,7 @@ void passes_end_at_the_exact_ball() {
         CHECK(close(model.radius()[0], R, 1e-6));
         CHECK(model.radius_bound()[0] < 1.001);
         const double far[] = {-30.0};
-        model.learn({far, 1}, 1, 1.0, 5);
+        model.learn({far, 1}, 1, 1.0, Id(5));
         CHECK(model.radius()[0] >= R);
     }
 }

@@ -40,7 +40,7 @@ class CoreVector : public OneVsRest<T, CoreBall<T>> {
         : OneVsRest<T, CoreBall<T>>(p, {.kkt = p.tol}), params_(p), random_(p.random_state) {}
 
     // Collects; solve() learns.
-    void learn(Row<T> x, double y, double weight, std::int64_t id) {
+    void learn(Row<T> x, double y, double weight, Id id) {
         const double cost = params_.C * weight;
         if (!(cost > 0 && std::isfinite(1 / cost))) return;
         const Slot t = this->hold(x, y, cost, id);
@@ -68,14 +68,14 @@ class CoreVector : public OneVsRest<T, CoreBall<T>> {
             ball->close();
             passes_ = std::max(passes_, passes);
         }
-        for (Slot j = rows_->active(); j-- > 0;)
+        for (Slot j(rows_->active()); j-- > 0;)
             if (!Base::supports(j)) rows_->demote(j);
     }
 
     // Takes examples away, and goes on with the rest of the core.
-    void unlearn(std::span<const std::int64_t> ids) {
+    void unlearn(std::span<const Id> ids) {
         const std::size_t before = rows_->size();
-        for (std::int64_t id : ids) {
+        for (Id id : ids) {
             if (!rows_->holds(id)) continue;
             for (auto& ball : machines_) ball->forget(rows_->slot(id));
             rows_->remove(rows_->slot(id));
@@ -85,7 +85,7 @@ class CoreVector : public OneVsRest<T, CoreBall<T>> {
 
     void grow(std::size_t classes) {
         this->grow_to(classes, [&](CoreBall<T>& ball) {  // every example held is a negative
-            for (Slot j = 0; j < rows_->size(); ++j) ball.add(j, -1, 1 / this->cost(j));
+            for (Slot j{}; j < rows_->size(); ++j) ball.add(j, -1, 1 / this->cost(j));
         });
     }
 
@@ -120,13 +120,13 @@ class CoreVector : public OneVsRest<T, CoreBall<T>> {
 
     // a is farthest from a random z_0, b farthest from a.
     void begin(CoreBall<T>& ball) {
-        const Slot z = Slot(random_.below(rows_->size()));
-        const std::int64_t a = rows_->id(ball.farthest_from(z));
-        const std::int64_t b = rows_->id(ball.farthest_from(rows_->slot(a)));
-        for (std::int64_t id : {a, b}) enter(ball, id);
+        const Slot z(random_.below(rows_->size()));
+        const Id a = rows_->id(ball.farthest_from(z));
+        const Id b = rows_->id(ball.farthest_from(rows_->slot(a)));
+        for (Id id : {a, b}) enter(ball, id);
         ball.start(rows_->slot(a));
     }
-    void enter(CoreBall<T>& ball, std::int64_t id) {
+    void enter(CoreBall<T>& ball, Id id) {
         if (const Slot j = rows_->slot(id); j >= rows_->active()) ball.enter(j);
     }
 
@@ -137,7 +137,7 @@ class CoreVector : public OneVsRest<T, CoreBall<T>> {
         if (params_.sample == 0 || outsiders == 0 || ball.capped()) return 0;
         std::vector<Slot> drawn;
         for (std::int64_t i = 0; i < params_.sample; ++i)
-            drawn.push_back(rows_->active() + Slot(random_.below(outsiders)));
+            drawn.push_back(Slot(rows_->active() + random_.below(outsiders)));
         const std::vector<double> v = ball.inner_products(drawn);
         const std::size_t best = std::size_t(std::min_element(v.begin(), v.end()) - v.begin());
         const double excess = ball.excess(v[best]);
@@ -149,7 +149,7 @@ class CoreVector : public OneVsRest<T, CoreBall<T>> {
     double enter_farthest(CoreBall<T>& ball) {
         const std::vector<double> v = ball.pass();
         std::vector<Slot> outside;
-        for (Slot j = rows_->active(); j < v.size(); ++j)
+        for (Slot j(rows_->active()); j < v.size(); ++j)
             if (ball.excess(v[j]) > 0) outside.push_back(j);
         if (outside.empty() || ball.capped()) return 0;
         const std::size_t most = std::max<std::size_t>(1, std::size_t(params_.sample));
@@ -157,9 +157,9 @@ class CoreVector : public OneVsRest<T, CoreBall<T>> {
         std::partial_sort(outside.begin(), outside.begin() + std::ptrdiff_t(n), outside.end(),
                           [&](Slot i, Slot j) { return v[i] < v[j]; });
         const double excess = ball.excess(v[outside[0]]);
-        std::vector<std::int64_t> ids;
+        std::vector<Id> ids;
         for (std::size_t i = 0; i < n; ++i) ids.push_back(rows_->id(outside[i]));
-        for (std::int64_t id : ids) enter(ball, id);
+        for (Id id : ids) enter(ball, id);
         return excess;
     }
 

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "onlinesvm/base/slot.hpp"
 #include "onlinesvm/base/undo.hpp"
 
 namespace onlinesvm {
@@ -16,12 +17,8 @@ class Shares {
     Shares() = default;
     Shares(std::size_t n, std::size_t outputs) : share_(n * outputs), unit_(outputs, 1.0) {}
 
-    double of(std::int64_t id, std::size_t o) const {
-        return std::min(1.0, share_[place(id, o)] * unit_[o]);
-    }
-    void set(std::int64_t id, std::size_t o, double share) {
-        share_.edit(place(id, o)) = share / unit_[o];
-    }
+    double of(Id id, std::size_t o) const { return std::min(1.0, share_[place(id, o)] * unit_[o]); }
+    void set(Id id, std::size_t o, double share) { share_.edit(place(id, o)) = share / unit_[o]; }
     void shrink(std::size_t o, double factor) {
         unit_.edit(o) *= factor;
         if (unit_[o] > 1e-100 && unit_[o] < 1e100) return;
@@ -34,7 +31,7 @@ class Shares {
         for (std::size_t i = o; i < share_.size(); i += unit_.size()) n += share_[i] > 0.0;
         return n;
     }
-    bool none(std::int64_t id) const {
+    bool none(Id id) const {
         const auto first = share_.begin() + std::ptrdiff_t(place(id, 0));
         return std::all_of(first, first + std::ptrdiff_t(unit_.size()),
                            [](double share) { return share == 0.0; });
@@ -47,7 +44,7 @@ class Shares {
     PlainLedger<double> share_;  // in units of unit_; examples x outputs
     PlainLedger<double> unit_;
 
-    std::size_t place(std::int64_t id, std::size_t o) const {
+    std::size_t place(Id id, std::size_t o) const {
         const std::size_t at = static_cast<std::size_t>(id) * unit_.size() + o;
         if (at >= share_.size()) throw std::invalid_argument("id: not among those announced");
         return at;

@@ -30,7 +30,7 @@ namespace onlinesvm {
 template <class T>
 struct Point {
     Row<T> x;
-    std::int64_t id;
+    Id id;
     double step;   // y, over |phi(x)| where points are normalised
     double norm2;  // of its feature part
     double slack;
@@ -40,7 +40,7 @@ struct Point {
 template <class T>
 struct Waiting {
     OwnedRow<T> x;
-    std::int64_t id = 0;
+    Id id{};
     double step = 1.0, norm2 = 0.0, slack = 0.0;
     double inner = 0.0;  // with the centre, which does not move before the update
 
@@ -92,7 +92,7 @@ class StreamSVM {
         resize(1);
     }
 
-    void learn(const Row<T>& x, double y, double weight, std::int64_t id) {
+    void learn(const Row<T>& x, double y, double weight, Id id) {
         const std::size_t label = class_number(y, outputs());
         const double slack = 1.0 / (params.C * weight), k = f.k(x);
         if (!std::isfinite(slack) || !std::isfinite(k)) return;  // infinitely far away
@@ -138,8 +138,8 @@ class StreamSVM {
             ball.lower2 = std::max(0.0, clusters[o].dual(0));
             ball.M = shares.count(o);
         }
-        const std::vector<std::int64_t> ids = f.ids();
-        for (std::size_t slot = ids.size(); slot-- > 0;)
+        const std::vector<Id> ids = f.ids();
+        for (Slot slot(ids.size()); slot-- > 0;)
             if (shares.none(ids[slot])) f.drop(slot);
         shares = {};
         mode = Mode::stream;
@@ -154,7 +154,7 @@ class StreamSVM {
         for (std::size_t o = 0; o < outputs(); ++o) flush(o);
     }
 
-    bool holds(std::int64_t id) const {
+    bool holds(Id id) const {
         return f.find(id) || std::any_of(waiting.begin(), waiting.end(), [&](const auto& room) {
                    return std::any_of(room.points.begin(), room.points.end(),
                                       [&](const Waiting<T>& point) { return point.id == id; });

@@ -26,15 +26,17 @@
 #include <variant>
 #include <vector>
 
+#include "onlinesvm/base/slot.hpp"
+
 namespace onlinesvm {
 
 template <class V>
 concept Element =
     std::same_as<V, double> || std::same_as<V, float> || std::same_as<V, std::int64_t> ||
-    std::same_as<V, std::int32_t> || std::same_as<V, std::uint8_t>;
+    std::same_as<V, std::int32_t> || std::same_as<V, std::uint8_t> || std::same_as<V, Id>;
 
 template <class M>
-concept Number = std::is_arithmetic_v<M>;
+concept Number = std::is_arithmetic_v<M> || std::same_as<M, Id>;
 
 // Numbers travel as float64 or int64, whatever their type at home.
 template <Number M>
@@ -70,7 +72,7 @@ bool is_ordinary(V value) {
     if constexpr (std::is_floating_point_v<V>)
         return std::isfinite(value);
     else
-        return value >= 0;
+        return value >= V{};
 }
 template <Number M>
 bool is_ordinary_count(M value) {

@@ -25,7 +25,8 @@ template <class T>
 struct Example {
     const Row<T>& x;
     double y = 0.0, weight = 1.0;
-    std::int64_t id = 0, t = 0;
+    Id id{};
+    std::int64_t t = 0;
 };
 
 // What is kept besides f itself.
@@ -136,9 +137,9 @@ class Function {
         const auto* m = std::get_if<KernelModel<T>>(&model);
         return m ? m->size() : 0;
     }
-    std::optional<Slot> find(std::int64_t id) const {
+    std::optional<Slot> find(Id id) const {
         const auto* m = std::get_if<KernelModel<T>>(&model);
-        const Slot slot = m ? m->find(id) : 0;
+        const Slot slot = m ? m->find(id) : Slot{};
         return m && slot < m->size() ? std::optional(slot) : std::nullopt;
     }
     std::optional<Slot> born_in(std::int64_t t) const {
@@ -146,9 +147,9 @@ class Function {
         if (at == born.end()) return std::nullopt;
         return Slot(at - born.begin());
     }
-    std::vector<std::int64_t> ids() const {
+    std::vector<Id> ids() const {
         const auto* m = std::get_if<KernelModel<T>>(&model);
-        return m ? m->stored() : std::vector<std::int64_t>();
+        return m ? m->stored() : std::vector<Id>();
     }
     std::vector<double> free_bias() const {
         std::vector<double> out;

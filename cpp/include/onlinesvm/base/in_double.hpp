@@ -42,7 +42,7 @@ std::vector<double> scores_in_double(const Store<T>& store, std::size_t n,
     const std::size_t outputs = coefficients.size();
     std::vector<double> out(at.size() * outputs);
     std::vector<Slot> counting;
-    for (Slot j = 0; j < n; ++j)
+    for (Slot j{}; j < n; ++j)
         if (std::any_of(coefficients.begin(), coefficients.end(),
                         [&](const double* s) { return s[j] != 0; }))
             counting.push_back(j);

@@ -82,7 +82,7 @@ class KernelCache {
     std::size_t hot() const { return active_ - resting_; }
     bool is_hot(Slot j) const { return resting_ <= j && j < active_; }
     const Store<T>& store() const { return store_; }
-    std::int64_t id(Slot j) const { return ids_[j]; }
+    Id id(Slot j) const { return ids_[j]; }
     const double* diagonal() const { return k_.data(); }
     const double* diagonal_inverse() const { return k_inv_.data(); }
 
@@ -91,12 +91,12 @@ class KernelCache {
         return shape == Shape::rbf || shape == Shape::laplacian || shape == Shape::chi2;
     }
 
-    bool holds(std::int64_t id) const { return slot_of_.contains(id); }
-    Slot slot(std::int64_t id) const {
+    bool holds(Id id) const { return slot_of_.contains(id); }
+    Slot slot(Id id) const {
         const auto it = slot_of_.find(id);
         if (it == slot_of_.end())
-            throw std::invalid_argument("ids: no example with id " + std::to_string(id) +
-                                        " is held");
+            throw std::invalid_argument("ids: no example with id " +
+                                        std::to_string(std::int64_t(id)) + " is held");
         return it->second.slot;
     }
 
@@ -122,7 +122,7 @@ class KernelCache {
         }
         const bool worth_it = double(xs.size()) * double(upto) * double(store_.width()) > kShared;
         share_out(worth_it ? threads_ : 1, upto, isa::lanes<T> * 4,
-                  [&](Slot first, Slot last) { store_.rows(xs, first, last, out.data()); });
+                  [&](auto first, auto last) { store_.rows(xs, first, last, out.data()); });
         for (KernelRow<T>& row : expected_) row.known = upto;
     }
     // The next to be learned is the i-th of those expected. Each is the next one once.
@@ -158,13 +158,13 @@ class KernelCache {
         return row;
     }
 
-    Slot push(Row<T> x, std::int64_t id) {
+    Slot push(Row<T> x, Id id) {
         if (slot_of_.contains(id))
-            throw std::invalid_argument("ids: " + std::to_string(id) +
+            throw std::invalid_argument("ids: " + std::to_string(std::int64_t(id)) +
                                         " is held already; ids must be new");
         store_.demand_own_value(x);
         const double k = store_.self(x);
-        const Slot j = size();
+        const Slot j(size());
         store_.push(x);
         k_.push_back(k);
         k_inv_.push_back(k > 0 ? 1 / k
@@ -178,8 +178,8 @@ class KernelCache {
 
     void remove(Slot j) {
         if (j < active_) j = demote(j);
-        swap(j, size() - 1);
-        drop_row(size() - 1);
+        swap(j, Slot(size() - 1));
+        drop_row(Slot(size() - 1));
         for (Follower* f : followers_) f->slot_popped();
         forget_id(ids_.back());
         ids_.pop_back();
@@ -203,25 +203,25 @@ class KernelCache {
     Slot admit(Slot j) {  // to hot, of someone whose values are exact already: no row is needed yet
         if (is_hot(j)) return j;
         if (j < resting_) {
-            swap(j, --resting_);
-            return resting_;
+            swap(j, Slot(--resting_));
+            return Slot(resting_);
         }
-        swap(j, active_);
-        return active_++;
+        swap(j, Slot(active_));
+        return Slot(active_++);
     }
     Slot rest(Slot j) {  // a hot support vector settles at its bound
-        swap(j, resting_);
-        return resting_++;
+        swap(j, Slot(resting_));
+        return Slot(resting_++);
     }
     void rest_all() { resting_ = active_; }
     Slot demote(Slot j) {  // out of f
         if (j < resting_) {
-            swap(j, --resting_);
-            j = resting_;
+            swap(j, Slot(--resting_));
+            j = Slot(resting_);
         }
-        swap(j, --active_);
-        drop_row(active_);
-        return active_;
+        swap(j, Slot(--active_));
+        drop_row(Slot(active_));
+        return Slot(active_);
     }
 
     // ---- taking back: the examples with their order, and no kernel row that was in the making ----
@@ -244,13 +244,13 @@ class KernelCache {
         forget_expected();
         deferring_ = false;
         deferred_.clear();
-        for (Slot j = 0; j < cache_.size(); ++j) drop_row(j);
+        for (Slot j{}; j < cache_.size(); ++j) drop_row(j);
         for (auto* v : {&k_, &k_inv_}) v->revert();
         ids_.revert();
         store_.revert();
         std::erase_if(slot_of_, [&](const auto& held) { return held.second.born == age_; });
         for (auto& node : gone_) slot_of_.insert(std::move(node));
-        for (Slot j = 0; j < size(); ++j) slot_of_.find(ids_[j])->second.slot = j;
+        for (Slot j{}; j < size(); ++j) slot_of_.find(ids_[j])->second.slot = j;
         cache_.resize(size());
         std::tie(resting_, active_) = was_;
         gone_.clear();
@@ -268,7 +268,7 @@ class KernelCache {
                 if (b < r.known)
                     std::swap(r.data()[a], r.data()[b]);
                 else
-                    r.known = std::min(r.known, a);
+                    r.known = std::min<std::size_t>(r.known, a);
             }
         deferred_.clear();
     }
@@ -320,7 +320,7 @@ class KernelCache {
     }
     // h -= sum by_i K_i over the slots [first, last), eight kernel rows at a time. Where a few are
     // missing to eight, zeros take their places: one trip through h instead of several.
-    void subtract(double* h, std::span<const Move> moves, Slot first, Slot last) {
+    void subtract(double* h, std::span<const Move> moves, std::size_t first, std::size_t last) {
         std::array<Slot, 8> slots;
         std::array<double, 8> by;
         std::array<const T*, 8> out;
@@ -350,7 +350,7 @@ class KernelCache {
         for (Slot j : members) few.push(store_.get(j, scratch));
         Aligned<T> row(few.padded_size());
         for (std::size_t i = 0; i < members.size(); ++i) {
-            few.row(few.get(i, scratch), 0, few.size(), row.data());
+            few.row(few.get(Slot(i), scratch), 0, few.size(), row.data());
             use(i, std::as_const(row).data());
         }
     }
@@ -391,7 +391,7 @@ class KernelCache {
             k_.clear();
             k_inv_.clear();
             slot_of_.clear();
-            for (Slot j = 0; j < size(); ++j) {
+            for (Slot j{}; j < size(); ++j) {
                 const double k = store_.self(store_.get(j, scratch_));
                 k_.push_back(k);
                 k_inv_.push_back(k > 0 ? 1 / k : 1e300);
@@ -413,7 +413,7 @@ class KernelCache {
         std::uint64_t born;  // between which marks
     };
 
-    void forget_id(std::int64_t id) {
+    void forget_id(Id id) {
         if (slot_of_.find(id)->second.born != age_) {
             gone_.emplace_back();  // first: it needs memory
             gone_.back() = slot_of_.extract(id);
@@ -436,7 +436,7 @@ class KernelCache {
     void borrow(Slot j, std::size_t upto) {
         if (store_.width() < kWide) return;
         KernelRow<T>& r = cache_[j];
-        for (Slot i = r.known; i < upto && (i == j || cache_[i].known > j); ++i, ++r.known)
+        for (Slot i(r.known); i < upto && (i == j || cache_[i].known > j); ++i, ++r.known)
             r.data()[i] = i == j ? T(diagonal()[j]) : cache_[i].data()[j];
     }
 
@@ -472,7 +472,7 @@ class KernelCache {
                 r.known = a;
             }
         };
-        for (Slot i = 0; i < active_; ++i)
+        for (Slot i{}; i < active_; ++i)
             if (i != b) exchange(i);
         if (a >= active_) exchange(a);
         exchange(b);
@@ -519,7 +519,7 @@ class KernelCache {
     void keep_within_budget() {
         if (slabs_.nbytes() <= budget_) return;
         std::vector<std::pair<std::uint64_t, Slot>> held;
-        for (Slot j = 0; j < size(); ++j)
+        for (Slot j{}; j < size(); ++j)
             if (!cache_[j].empty() && cache_[j].used + kPinned <= clock_)
                 held.push_back({cache_[j].used, j});
         std::sort(held.begin(), held.end());
@@ -541,8 +541,8 @@ class KernelCache {
     std::vector<KernelRow<T>> spare_;
     double movers_ = 0;  // recent share of examples that moved something
     PlainLedger<double> k_, k_inv_;
-    PlainLedger<std::int64_t> ids_;
-    std::unordered_map<std::int64_t, Place> slot_of_;
+    PlainLedger<Id> ids_;
+    std::unordered_map<Id, Place> slot_of_;
     std::uint64_t age_ = 0;  // marks so far
     std::vector<typename decltype(slot_of_)::node_type> gone_;
     std::pair<std::size_t, std::size_t> was_;  // resting, active

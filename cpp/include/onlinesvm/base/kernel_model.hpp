@@ -76,11 +76,11 @@ class KernelModel {
     }
 
     // Of an example that is stored already, as in a later pass, there is more.
-    void add(const Row<T>& x, std::int64_t id, std::span<const Change> changes) {
-        const std::size_t slot = find(id);
+    void add(const Row<T>& x, Id id, std::span<const Change> changes) {
+        const Slot slot = find(id);
         slot < size() ? amend(slot, changes) : push(x, id, changes);
     }
-    void push(const Row<T>& x, std::int64_t id, std::span<const Change> changes) {
+    void push(const Row<T>& x, Id id, std::span<const Change> changes) {
         store.push(as_stored(x, scratch));
         ids.push_back(id);
         largest = std::max(largest, id);
@@ -88,17 +88,17 @@ class KernelModel {
         for (const Change& change : changes) s[change.output].edit(store.size() - 1) = change.step;
     }
 
-    const std::vector<std::int64_t>& stored() const { return ids; }
+    const std::vector<Id>& stored() const { return ids; }
 
     // The slot of the example with this id; size() if it is not stored. Streams number upwards.
-    std::size_t find(std::int64_t id) const {
-        if (id > largest) return size();
-        return std::size_t(std::find(ids.begin(), ids.end(), id) - ids.begin());
+    Slot find(Id id) const {
+        if (id > largest) return Slot(size());
+        return Slot(std::find(ids.begin(), ids.end(), id) - ids.begin());
     }
 
     // Forgets the example in this slot; the last one takes its place.
-    void drop(std::size_t slot) {
-        const std::size_t last = store.size() - 1;
+    void drop(Slot slot) {
+        const Slot last(store.size() - 1);
         store.swap(slot, last);
         store.pop();
         ids.edit(slot) = ids[last];
@@ -143,9 +143,9 @@ class KernelModel {
     void append(const KernelModel& other, std::int64_t shift) {
         const std::size_t mine = store.size();
         typename Store<T>::Scratch form;
-        for (Slot j = 0; j < other.store.size(); ++j) {
+        for (Slot j{}; j < other.store.size(); ++j) {
             store.push(as_stored(other.store.get(j, form), scratch));
-            ids.push_back(other.ids[j] + shift);
+            ids.push_back(Id(std::int64_t(other.ids[j]) + shift));
             largest = std::max(largest, ids.back());
         }
         for (auto& row : s) row.resize(store.size());
@@ -160,7 +160,7 @@ class KernelModel {
         const std::size_t n = outputs();
         std::vector<double> out(n * n), f(n);
         typename Store<T>::Scratch form;
-        for (Slot a = 0; a < store.size(); ++a) {
+        for (Slot a{}; a < store.size(); ++a) {
             score(store.get(a, form), f.data());
             for (std::size_t i = 0; i < n; ++i)
                 for (std::size_t j = 0; j < n; ++j) out[i * n + j] += s[i][a] * f[j];
@@ -175,7 +175,7 @@ class KernelModel {
         for (const auto& row : s) out.coef.insert(out.coef.end(), row.begin(), row.end());
         if (store.sparse()) out.indptr.push_back(0);
         typename Store<T>::Scratch form;
-        for (Slot j = 0; j < store.size(); ++j) {
+        for (Slot j{}; j < store.size(); ++j) {
             const Row<T> x = store.get(j, form);
             out.values.insert(out.values.end(), x.values, x.values + x.size);
             if (!x.sparse()) continue;
@@ -210,7 +210,7 @@ class KernelModel {
             const std::size_t n = store.size();
             demand(ids.size() == n && rows == outputs() && coef.size() == checked_mul(rows, n),
                    "the coefficients do not fit the examples");
-            largest = ids.empty() ? -1 : *std::max_element(ids.begin(), ids.end());
+            largest = ids.empty() ? kNoId : *std::max_element(ids.begin(), ids.end());
             s.clear();
             for (std::size_t r = 0; r < rows; ++r)
                 s.emplace_back(coef.begin() + r * n, coef.begin() + (r + 1) * n);
@@ -221,8 +221,8 @@ class KernelModel {
     static constexpr std::size_t kNobody = std::size_t(-1);
 
     Store<T> store;
-    PlainLedger<std::int64_t> ids;
-    std::int64_t largest = -1;           // of the ids ever stored
+    PlainLedger<Id> ids;
+    Id largest = kNoId;                  // of the ids ever stored
     std::vector<PlainLedger<double>> s;  // outputs x examples
     // Look-ahead: the kernel rows of the examples announced over the first `known` slots.
     std::vector<Aligned<T>> expected;

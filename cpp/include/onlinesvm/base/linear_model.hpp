@@ -86,7 +86,7 @@ class LinearModel {
     }
 
     // For an example that was read before.
-    void add(const Row<T>& x, std::int64_t, std::span<const Change> changes) {
+    void add(const Row<T>& x, Id, std::span<const Change> changes) {
         for (const auto& [output, step] : changes) {
             bias.edit(output) += step * offset;
             double* weights = w.edit().data() + output * stride;

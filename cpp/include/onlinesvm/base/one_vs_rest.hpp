@@ -64,12 +64,12 @@ class OneVsRest {
     OneVsRest& operator=(OneVsRest&&) = delete;
 
     std::size_t outputs() const { return machines_.size(); }
-    bool holds(std::int64_t id) const { return rows_->holds(id); }
+    bool holds(Id id) const { return rows_->holds(id); }
     std::size_t held() const { return rows_->size(); }
     // By slot: the ids held, and the class number of each.
-    std::vector<std::int64_t> ids() const {
-        std::vector<std::int64_t> ids;
-        for (Slot j = 0; j < rows_->size(); ++j) ids.push_back(rows_->id(j));
+    std::vector<Id> ids() const {
+        std::vector<Id> ids;
+        for (Slot j{}; j < rows_->size(); ++j) ids.push_back(rows_->id(j));
         return ids;
     }
     std::vector<std::int64_t> labels() const {
@@ -109,7 +109,7 @@ class OneVsRest {
     Support<T> support() const { return support_of(*rows_, coefficients()); }
     std::size_t n_support() const {
         std::size_t n = 0;
-        for (Slot j = 0; j < rows_->active(); ++j) n += supports(j);
+        for (Slot j{}; j < rows_->active(); ++j) n += supports(j);
         return n;
     }
     bool capped() const {
@@ -186,7 +186,7 @@ class OneVsRest {
     };
 
     // Stores a new example; the machines get its variables afterwards.
-    Slot hold(Row<T> x, double label, double cost, std::int64_t id) {
+    Slot hold(Row<T> x, double label, double cost, Id id) {
         const Slot j = rows_->push(x, id);
         notes_->label.edit(j) = std::int32_t(label);
         notes_->cost.edit(j) = cost;
@@ -239,21 +239,21 @@ class OneVsRest {
         const std::size_t active = rows_->active();
         if (8 * (active - n_support()) <= active + 128) return;
         rows_->together([&] {
-            for (Slot j = active; j-- > 0;)
+            for (Slot j(active); j-- > 0;)
                 if (!supports(j)) rows_->demote(j);
         });
     }
 
     std::vector<Slot> all_slots() const {
         std::vector<Slot> all(rows_->size());
-        std::iota(all.begin(), all.end(), 0);
+        std::iota(all.begin(), all.end(), Slot{});
         return all;
     }
     // Some of those between their bounds, whose conditions are equations that rounding breaks
     // first, and some of the others, evenly chosen.
     std::vector<Slot> some_slots() const {
         std::vector<Slot> kinds[2], few;
-        for (Slot j = 0; j < rows_->size(); ++j)
+        for (Slot j{}; j < rows_->size(); ++j)
             kinds[std::any_of(machines_.begin(), machines_.end(), [&](const auto& m) {
                 return m->tight(j);
             })].push_back(j);
@@ -276,7 +276,7 @@ class OneVsRest {
         const std::vector<double> f = scores_of(all_slots());
         double total = 0;
         for (std::size_t c = 0; c < machines_.size(); ++c)
-            for (Slot j = 0; j < rows_->size(); ++j)
+            for (Slot j{}; j < rows_->size(); ++j)
                 total += term(*machines_[c], j, f[j * machines_.size() + c]);
         return total;
     }
@@ -331,16 +331,16 @@ class OneVsRest {
     // file, and may be no kernel.
     void demand_sound() {
         const std::size_t classes = std::max<std::size_t>(2, machines_.size());
-        for (Slot j = 0; j < rows_->size(); ++j) {
+        for (Slot j{}; j < rows_->size(); ++j) {
             demand(std::size_t(notes_->label[j]) < classes, "a class is out of range");
             demand(cost(j) >= 0, "a cost is negative or not a number");
             for (const auto& m : machines_)
                 demand(j < rows_->active() || m->coefficient(j) == 0,
                        "an example that counts is not among the active");
         }
-        if constexpr (requires(const Machine& m) { m.kept(0), m.upper(0); }) {
+        if constexpr (requires(const Machine& m) { m.kept(Slot{}), m.upper(Slot{}); }) {
             for (const auto& m : machines_)
-                for (Slot j = 0; j < rows_->size(); ++j)
+                for (Slot j{}; j < rows_->size(); ++j)
                     demand(m->upper(j) <= cost(j) * (1 + 1e-9), "a bound is above its cost");
             if (rows_->store().kernel().shape == Shape::function) return;
             const std::vector<bool> believed = believable();
@@ -359,10 +359,10 @@ class OneVsRest {
         constexpr double kRoom = 1e-3;  // far more than rounding
         const std::size_t n = rows_->size();
         std::vector<double> length(n), w;  // |phi(x)|, and a bound of |w|
-        for (Slot j = 0; j < n; ++j) length[j] = std::sqrt(std::abs(rows_->diagonal()[j]));
+        for (Slot j{}; j < n; ++j) length[j] = std::sqrt(std::abs(rows_->diagonal()[j]));
         for (const auto& m : machines_) {
             w.push_back(0);
-            for (Slot j = 0; j < n; ++j) w.back() += m->weight(j) * length[j];
+            for (Slot j{}; j < n; ++j) w.back() += m->weight(j) * length[j];
             for (double l : length) demand(std::isfinite(w.back() * l), "coefficients too large");
         }
         std::vector<bool> believed(machines_.size(), true);
@@ -371,9 +371,9 @@ class OneVsRest {
             if (off > machines_[c]->postponed() + kRoom * (1 + reach)) believed[c] = false;
         };
         for (std::size_t c = 0; c < machines_.size(); ++c)
-            for (Slot j = 0; j < n; ++j)
+            for (Slot j{}; j < n; ++j)
                 compare(c, j, std::abs(machines_[c]->kept(j)) - w[c] * length[j]);
-        for (Slot j = 0; j < n; j += 1 + n / kLooks) {
+        for (Slot j{}; j < n; j = Slot(j + 1 + n / kLooks)) {
             const Aligned<T> row = rows_->values_of(j);
             for (std::size_t c = 0; c < machines_.size(); ++c) {
                 const Machine& m = *machines_[c];

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "onlinesvm/base/slot.hpp"
+
 namespace onlinesvm {
 
 // What happens at a breakpoint, by the sets a variable leaves and joins.
@@ -11,7 +13,7 @@ enum class Event : std::int8_t { O_to_S, E_to_S, S_to_O, S_to_E, O_to_E, E_to_O,
 struct Breakpoint {
     double u;  // the parameter; with the bias moving, t itself
     Event event;
-    std::int64_t id;                // of the example; -1 at the end of a run
+    Id id;                          // of the example; kNoId at the end of a run
     std::int64_t in_S, in_E, in_O;  // sizes, afterwards
     double dual;                    // at the true q, with the present t
 };

@@ -19,7 +19,7 @@ template <class T>
 struct Kept {  // an example put aside
     OwnedRow<T> x;
     double y = 0, weight = 0;
-    std::int64_t id = -1;
+    Id id = kNoId;
 
     template <class A>
     void state(A& a) {
@@ -28,8 +28,8 @@ struct Kept {  // an example put aside
         a("weight", weight);
         a("id", any(id));  // -1: none
         if constexpr (A::loading)
-            demand(id == -1 || (id >= 0 && y >= 0 && y == std::floor(y) && weight > 0 &&
-                                is_sound(x.row(), a.features())),
+            demand(id == kNoId || (id >= Id{} && y >= 0 && y == std::floor(y) && weight > 0 &&
+                                   is_sound(x.row(), a.features())),
                    "the example put aside is malformed");
     }
 };
@@ -52,11 +52,11 @@ class Query {
     }
 
     // Shall an example at distance |f| from the boundary be labelled now?
-    bool asks(double distance, Row<T> x, double y, double weight, std::int64_t id) {
+    bool asks(double distance, Row<T> x, double y, double weight, Id id) {
         ready_ = false;
         if (kind_ == Kind::all) return true;
         if (kind_ == Kind::margin) return distance <= 1;
-        if (seen_ == 0 || kept_.id < 0 || distance < best_) {
+        if (seen_ == 0 || kept_.id == kNoId || distance < best_) {
             best_ = distance;
             kept_ = {OwnedRow<T>(x), y, weight, id};
         }
@@ -68,7 +68,7 @@ class Query {
     // The example to learn, when it is not the one just seen.
     const Kept<T>* chosen() const { return ready_ ? &kept_ : nullptr; }
 
-    bool keeps(std::int64_t id) const { return kept_.id == id; }
+    bool keeps(Id id) const { return kept_.id == id; }
     void forget() { kept_ = {}, best_ = std::numeric_limits<double>::infinity(); }
 
     template <class A>
@@ -78,13 +78,13 @@ class Query {
         a("kept", kept_);
         if constexpr (A::loading)
             demand(!std::isnan(best_) && seen_ <= std::max<std::int64_t>(0, h_ - 1) &&
-                       (seen_ == 0 || kept_.id >= 0 || std::isinf(best_)),
+                       (seen_ == 0 || kept_.id != kNoId || std::isinf(best_)),
                    "the example put aside does not fit its block");
     }
     // Whether the example put aside can be learned by a model of so many classes.
     void demand_fits(std::size_t classes, const Store<T>& store) const {
-        demand(kept_.id < 0 || (kept_.y < double(classes) &&
-                                (store.size() == 0 || kept_.x.sparse == store.sparse())),
+        demand(kept_.id == kNoId || (kept_.y < double(classes) &&
+                                     (store.size() == 0 || kept_.x.sparse == store.sparse())),
                "the example put aside does not belong to the model");
     }
 

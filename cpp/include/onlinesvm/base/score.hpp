@@ -45,8 +45,8 @@ void score(const Store<T>& store, std::size_t n, std::span<const double* const> 
         rows.clear(), squares.clear();
         for (std::size_t q = at; q < next; ++q)
             rows.push_back(xs[order[q]]), squares.push_back(norms[order[q]]);
-        for (Slot first = 0; first < n; first += run) {
-            const Slot last = std::min(n, first + run);
+        for (std::size_t first = 0; first < n; first += run) {
+            const std::size_t last = std::min(n, first + run);
             target.clear();
             for (std::size_t q = 0; q < rows.size(); ++q)
                 target.push_back(values.data() + q * stride - first);
@@ -89,7 +89,7 @@ void sort_by_id(const KernelCache<T>& rows, std::vector<Slot>& slots) {
 template <class T>
 Support<T> support_of(const KernelCache<T>& rows, std::span<const double* const> coefficients) {
     std::vector<Slot> slots;
-    for (Slot j = 0; j < rows.active(); ++j)
+    for (Slot j{}; j < rows.active(); ++j)
         if (std::any_of(coefficients.begin(), coefficients.end(),
                         [&](const double* s) { return s[j] != 0; }))
             slots.push_back(j);

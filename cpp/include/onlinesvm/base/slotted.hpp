@@ -61,19 +61,19 @@ class DerivedColumn : public Aligned<double> {
 };
 
 // Some of the members (slots, or values of slots) in an order of their own, with the place of each.
-template <std::size_t PerSlot = 1>
+template <class Member = Slot, std::size_t PerSlot = 1>
 class IndexSet {
   public:
     std::size_t size() const { return members_.size(); }
     bool empty() const { return members_.empty(); }
-    std::size_t operator[](std::size_t place) const { return members_[place]; }
+    Member operator[](std::size_t place) const { return members_[place]; }
     auto begin() const { return members_.begin(); }
     auto end() const { return members_.end(); }
-    const std::vector<std::size_t>& members() const { return members_; }
-    bool contains(std::size_t member) const { return place_[member] != 0; }
-    std::size_t place(std::size_t member) const { return std::size_t(place_[member] - 1); }
+    const std::vector<Member>& members() const { return members_; }
+    bool contains(Member member) const { return place_[member] != 0; }
+    std::size_t place(Member member) const { return std::size_t(place_[member] - 1); }
 
-    void add(std::size_t member) {
+    void add(Member member) {
         members_.push_back(member);
         put(size() - 1);
     }
@@ -87,7 +87,7 @@ class IndexSet {
         members_.pop_back();
     }
     void clear() {
-        for (std::size_t member : members_) place_.edit(member) = 0;
+        for (Member member : members_) place_.edit(member) = 0;
         members_.clear();
     }
 
@@ -95,7 +95,7 @@ class IndexSet {
     void slots_swapped(Slot a, Slot b) {
         place_.slots_swapped(a, b);
         for (std::size_t k = 0; k < PerSlot; ++k)
-            for (std::size_t member : {a * PerSlot + k, b * PerSlot + k})
+            for (Member member : {Member(a * PerSlot + k), Member(b * PerSlot + k)})
                 if (contains(member)) members_.edit(place(member)) = member;
     }
     void slot_popped() { place_.slot_popped(); }  // of a slot without members
@@ -106,7 +106,7 @@ class IndexSet {
     void state(A& a, const char* name) {
         std::vector<std::int64_t> members(members_.begin(), members_.end());
         a(name, members);
-        if constexpr (A::loading) members_.assign(members.begin(), members.end());
+        if constexpr (A::loading) members_ = std::vector<Member>(members.begin(), members.end());
     }
     void loaded(std::size_t slots, bool) {
         place_.loaded(slots, false);
@@ -120,7 +120,7 @@ class IndexSet {
   private:
     void put(std::size_t place) { place_.edit(members_[place]) = std::int32_t(place + 1); }
 
-    PlainLedger<std::size_t> members_;
+    PlainLedger<Member> members_;
     Column<std::int32_t, PerSlot> place_;  // from 1 on; 0: not a member
 };
 
@@ -268,7 +268,7 @@ class Slotted : public Parts<Self>, public Follower {
 
     // The last thing a constructor does: a machine that could not be made follows nothing.
     void follow_slots() {
-        for (Slot j = 0; j < rows_.size(); ++j) slot_pushed();
+        for (Slot j{}; j < rows_.size(); ++j) slot_pushed();
         rows_.follow(this);
     }
 

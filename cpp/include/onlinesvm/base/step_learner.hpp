@@ -30,7 +30,7 @@ class StepLearner {
   public:
     using Verbs = StepVerbs;
 
-    void learn(const Row<T>& x, double y, double weight, std::int64_t id) {
+    void learn(const Row<T>& x, double y, double weight, Id id) {
         if (!(weight > 0.0)) return;
         const double loss = method().step(f, {x, y, weight, id, t + 1});
         ++t;
@@ -46,11 +46,11 @@ class StepLearner {
     double suffered() const { return suffered_; }
 
     // Drops the examples' own terms. Steps that later examples took because of them stay.
-    void unlearn(std::span<const std::int64_t> ids) {
-        for (std::int64_t id : ids)
+    void unlearn(std::span<const Id> ids) {
+        for (Id id : ids)
             if (const auto slot = f.find(id)) f.drop(*slot);
     }
-    bool holds(std::int64_t id) const { return f.find(id).has_value(); }
+    bool holds(Id id) const { return f.find(id).has_value(); }
 
     void score(const Row<T>& x, double* out) const { method().score_many({&x, 1}, out); }
     void score_many(std::span<const Row<T>> xs, double* out) const { f.score_many(xs, out); }

@@ -4,8 +4,8 @@
 // next, so that a kernel row is a few streams of full-width loads with no horizontal sum. Sparse
 // examples lie in an inverted index: one list of (slot, value) per feature, so that a kernel row
 // costs the postings of the query's features and not a walk over every example; a feature that most
-// examples have lies in a column by slot besides. A slot is a position, 0 .. size()-1; swap and pop
-// keep them dense.
+// examples have lies in a column by slot besides. Slots are 0 .. size()-1; swap and pop keep them
+// dense.
 #pragma once
 
 #include <algorithm>
@@ -29,10 +29,9 @@
 #include "onlinesvm/base/kernel.hpp"
 #include "onlinesvm/base/places.hpp"
 #include "onlinesvm/base/row.hpp"
+#include "onlinesvm/base/slot.hpp"
 
 namespace onlinesvm {
-
-using Slot = std::size_t;
 
 inline isa::Form form_of(Shape shape) {
     switch (shape) {
@@ -85,11 +84,11 @@ class DenseStore {
             norms_.resize((size_ / L + 1) * L);
         }
         ++size_;
-        put(size_ - 1, x.values);
+        put(Slot(size_ - 1), x.values);
     }
     void pop() {  // nothing of it stays in memory
         --size_;
-        for (std::size_t f = 0; f < width_; ++f) at(size_, f) = 0;
+        for (std::size_t f = 0; f < width_; ++f) at(Slot(size_), f) = 0;
         norms_[size_] = 0;
     }
     void put(Slot slot, const T* x) {
@@ -108,8 +107,8 @@ class DenseStore {
     // out[q][slot] for slots [first, last); whole blocks are written, so rows need padded_size()
     // room. With the squared norms of short queries, rbf comes from dot products where the stored
     // examples are short too.
-    void rows(const Kernel& kernel, std::span<const T* const> queries, Slot first, Slot last,
-              T* const* out, const T* query_norms = nullptr) const {
+    void rows(const Kernel& kernel, std::span<const T* const> queries, std::size_t first,
+              std::size_t last, T* const* out, const T* query_norms = nullptr) const {
         if (first >= last) return;
         if (kernel.shape == Shape::function) return call(kernel, queries, first, last, out);
         auto shape = shape_for<T>(kernel);
@@ -146,12 +145,12 @@ class DenseStore {
     }
 
     // A user's own kernel sees plain row-major doubles.
-    void call(const Kernel& kernel, std::span<const T* const> queries, Slot first, Slot last,
-              T* const* out) const {
+    void call(const Kernel& kernel, std::span<const T* const> queries, std::size_t first,
+              std::size_t last, T* const* out) const {
         const std::size_t n = last - first;
         std::vector<double> rows(n * width_), query(width_), values(n);
         for (std::size_t i = 0; i < n; ++i)
-            for (std::size_t f = 0; f < width_; ++f) rows[i * width_ + f] = at(first + i, f);
+            for (std::size_t f = 0; f < width_; ++f) rows[i * width_ + f] = at(Slot(first + i), f);
         for (std::size_t q = 0; q < queries.size(); ++q) {
             std::copy_n(queries[q], width_, query.begin());
             kernel.function(query.data(), rows.data(), n, width_, values.data());
@@ -241,7 +240,7 @@ class SparseStore {
         return n + places_.nbytes();
     }
 
-    void row(const Kernel& kernel, Row<T> q, Slot first, Slot last, T* out) const {
+    void row(const Kernel& kernel, Row<T> q, std::size_t first, std::size_t last, T* out) const {
         if (first >= last) return;
         poll((last - first) * (q.size + 1));
         const Sums mine = Sums::of(q);
@@ -255,16 +254,16 @@ class SparseStore {
                 break;
             case Shape::rbf:  // |q - x|^2 = |q|^2 + |x|^2 - 2 q.x
                 each([](T q, T x) { return q * x; });
-                for (Slot j = first; j < last; ++j)
+                for (Slot j(first); j < last; ++j)
                     out[j] = (mine.squares + rows_[j].sums.squares) - (out[j] + out[j]);
                 break;
             case Shape::laplacian:  // common features correct |q|_1 + |x|_1
                 each([](T q, T x) { return std::abs(q - x) - (std::abs(q) + std::abs(x)); });
-                for (Slot j = first; j < last; ++j) out[j] += mine.sizes + rows_[j].sums.sizes;
+                for (Slot j(first); j < last; ++j) out[j] += mine.sizes + rows_[j].sums.sizes;
                 break;
             case Shape::chi2:  // (q-x)^2/(q+x) = q + x - 4qx/(q+x)
                 each([](T q, T x) { return q + x == 0 ? T(0) : T(-4) * q * x / (q + x); });
-                for (Slot j = first; j < last; ++j) out[j] += mine.sizes + rows_[j].sums.sizes;
+                for (Slot j(first); j < last; ++j) out[j] += mine.sizes + rows_[j].sums.sizes;
                 break;
             case Shape::function:
                 throw std::invalid_argument(
@@ -278,15 +277,15 @@ class SparseStore {
   private:
     // out[slot] += term(q_f, x_f) for the features f that both have.
     template <class Term>
-    void add_terms(Row<T> q, Slot first, Slot last, T* out, Term term) const {
+    void add_terms(Row<T> q, std::size_t first, std::size_t last, T* out, Term term) const {
         for (std::size_t i = 0; i < q.size; ++i) {
             const std::uint32_t at = places_.find(q.indices[i]);
             if (at == Places::kNone) continue;
             const T v = q.values[i];
             const Feature& feature = features_[at];
-            const Slot end = std::min(last, feature.column.size());
+            const std::size_t end = std::min(last, feature.column.size());
             if (!feature.column.empty())  // a zero adds nothing: the bits are those of the list
-                for (Slot j = first; j < end; ++j) out[j] += term(v, feature.column[j]);
+                for (Slot j(first); j < end; ++j) out[j] += term(v, feature.column[j]);
             else
                 for (const Posting& p : feature.list)
                     if (p.slot >= first && p.slot < last) out[p.slot] += term(v, p.value);
@@ -314,13 +313,13 @@ class SparseStore {
             else
                 put(p.slot, p.value);
         }
-        void put(Slot slot, T value) noexcept {
+        void put(std::size_t slot, T value) noexcept {
             if (slot < column.size() || (!column.empty() && value != 0 && reach(slot)))
                 column[slot] = value;
         }
 
       private:
-        bool reach(Slot slot) noexcept {
+        bool reach(std::size_t slot) noexcept {
             try {
                 column.resize(slot + 1);
                 return true;
@@ -422,18 +421,18 @@ class Store {
         if (was_.size == 0 && was_.sparse) examples_ = SparseStore<T>();
         for (; !swaps_.empty(); swaps_.pop_back())
             exchange(swaps_.back().first, swaps_.back().second);
-        for (Slot j = size(); j-- > 0;) {
+        for (Slot j(size()); j-- > 0;) {
             if (traced_ ? origin_[j] != kNew : j < was_.size) continue;
-            exchange(j, size() - 1);
+            exchange(j, Slot(size() - 1));
             drop();
             if (!traced_) continue;
             origin_[j] = origin_.back();
             origin_.pop_back();
         }
         for (Removed& gone : removed_) put_back(gone);
-        for (Slot j = 0; j < origin_.size() && was_.size > 0; ++j)
+        for (Slot j{}; j < origin_.size() && was_.size > 0; ++j)
             while (origin_[j] != j) {
-                const Slot home = origin_[j];
+                const Slot home(origin_[j]);
                 exchange(j, home);
                 std::swap(origin_[j], origin_[home]);
             }
@@ -456,13 +455,13 @@ class Store {
     }
 
     // out[slot] = k(x, slot) for slots [first, last); out needs padded_size() room.
-    void row(Row<T> x, Slot first, Slot last, T* out) const {
+    void row(Row<T> x, std::size_t first, std::size_t last, T* out) const {
         rows(std::span(&x, 1), first, last, &out);
     }
 
     // Several queries at once: the same bits, fewer trips to memory. Queries that are all short
     // may bring their squared norms, for the faster dot-product form of rbf: other last bits.
-    void rows(std::span<const Row<T>> xs, Slot first, Slot last, T* const* out,
+    void rows(std::span<const Row<T>> xs, std::size_t first, std::size_t last, T* const* out,
               const T* query_norms = nullptr) const {
         for (const Row<T>& x : xs) demand_same_form(x);
         if (const auto* e = std::get_if<SparseStore<T>>(&examples_)) {
@@ -571,7 +570,7 @@ class Store {
     bool listing() const { return marked_ && was_.size > 0 && !traced_; }
     Removed last() const {
         Removed gone{origin_.back(), {}, {}};
-        const Row<T> x = get(size() - 1, gone.x);
+        const Row<T> x = get(Slot(size() - 1), gone.x);
         if (x.sparse()) gone.entries.reserve(x.size);
         return gone;
     }
@@ -613,7 +612,7 @@ void Store<T>::state(A& a) {
         std::vector<std::int32_t> indices;
         std::vector<std::int64_t> starts{0};
         Scratch scratch;
-        for (Slot j = 0; j < n; ++j) {
+        for (Slot j{}; j < n; ++j) {
             const Row<T> x = get(j, scratch);
             values.insert(values.end(), x.values, x.values + x.size);
             if (!kind) continue;
@@ -632,7 +631,7 @@ void Store<T>::read(bool sparsely, std::size_t n, std::size_t d, std::span<const
         demand((d > 0 || n == 0) && indices.empty() && values.size() == checked_mul(n, d),
                "the stored examples do not fit their size");
         examples_ = DenseStore<T>(d);
-        for (Slot j = 0; j < n; ++j) {
+        for (Slot j{}; j < n; ++j) {
             const Row<T> x(values.data() + j * d, d);
             demand_own_value(x);
             push(x);
@@ -644,7 +643,7 @@ void Store<T>::read(bool sparsely, std::size_t n, std::size_t d, std::span<const
                std::is_sorted(starts.begin(), starts.end()),
            "the stored examples do not fit their size");
     examples_ = SparseStore<T>();
-    for (Slot j = 0; j < n; ++j) {
+    for (Slot j{}; j < n; ++j) {
         const std::size_t from = std::size_t(starts[j]), size = std::size_t(starts[j + 1]) - from;
         const Row<T> x(values.data() + from, indices.data() + from, size, d);
         demand(is_sound(x, d), "feature numbers are out of order or range");

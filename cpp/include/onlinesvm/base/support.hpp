@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "onlinesvm/base/slot.hpp"
+
 namespace onlinesvm {
 
 template <class T>
 struct Support {
-    std::vector<std::int64_t> ids;
+    std::vector<Id> ids;
     std::vector<double> coef;  // outputs x ids, row-major
     std::size_t width = 0;
     std::vector<T> values;              // dense: ids x width, row-major; sparse: the stored values

@@ -39,7 +39,7 @@ class Huller : public OneVsRest<T, Hulls<T>> {
         : OneVsRest<T, Hulls<T>>(p, {}), params_(p), random_(p.random_state) {}
 
     // One example passes (fig. 4): an attempt to insert it, then attempts to remove others.
-    void learn(Row<T> x, double y, double weight, std::int64_t id) {
+    void learn(Row<T> x, double y, double weight, Id id) {
         KernelRow<T> row = rows_->arriving(x);
         if (weight <= 0) return;
         const double cost = params_.C * weight;
@@ -72,8 +72,8 @@ class Huller : public OneVsRest<T, Hulls<T>> {
     }
 
     // Takes examples away and finishes the rest; an id not stored has no influence left.
-    void unlearn(std::span<const std::int64_t> ids) {
-        for (std::int64_t id : ids) {
+    void unlearn(std::span<const Id> ids) {
+        for (Id id : ids) {
             if (!rows_->holds(id)) continue;
             for (auto& m : machines_) m->clear(rows_->slot(id));
             prune();
@@ -83,8 +83,8 @@ class Huller : public OneVsRest<T, Hulls<T>> {
 
     void grow(std::size_t classes) {
         this->grow_to(classes, [&](Hulls<T>& m) {  // every example held is a negative
-            for (Slot j = 0; j < rows_->size(); ++j) m.learn(j, {.y = -1}, 1 / this->cost(j));
-            for (Slot j = 0; j < std::min(rows_->size(), std::size_t(params_.init)); ++j)
+            for (Slot j{}; j < rows_->size(); ++j) m.learn(j, {.y = -1}, 1 / this->cost(j));
+            for (Slot j{}; j < std::min(rows_->size(), std::size_t(params_.init)); ++j)
                 m.insert(j, params_.init);
         });
     }
@@ -135,7 +135,7 @@ class Huller : public OneVsRest<T, Hulls<T>> {
         }
         return wanted;
     }
-    Slot store(Row<T> x, KernelRow<T> row, double label, double cost, std::int64_t id) {
+    Slot store(Row<T> x, KernelRow<T> row, double label, double cost, Id id) {
         Slot k = this->hold(x, label, cost, id);
         rows_->keep(k, std::move(row));
         k = rows_->promote(k);
@@ -175,7 +175,7 @@ class Huller : public OneVsRest<T, Hulls<T>> {
             if (!m.complete()) continue;
             const double half = 0.5 * m.n2();  // a = alpha N2 / 2
             double n2 = 0, nearest[2] = {kFar, kFar};
-            for (Slot j = 0; j < rows_->size(); ++j) {
+            for (Slot j{}; j < rows_->size(); ++j) {
                 const double s = m.coefficient(j), y = m.label(j);
                 const double fj = f[j * machines_.size() + c] - m.bias();
                 const double margin = half * y * (fj + s * m.ridge(j));
@@ -193,7 +193,7 @@ class Huller : public OneVsRest<T, Hulls<T>> {
     Random random_;
     std::vector<std::int64_t> violators_;         // per output
     std::vector<typename Hulls<T>::View> views_;  // of the example being learned, per output
-    std::vector<Slot> idle_;
+    std::vector<Slot> idle_;                      // good until prune(), which alone moves examples
 };
 
 }  // namespace onlinesvm

@@ -40,7 +40,7 @@ class Lasvm : public PairModel<T> {
           query_(picks_from_pool() ? "greedy" : "all", p.pool) {}
 
     // One example passes: PROCESS it if it is selected and new, then REPROCESS.
-    void learn(Row<T> x, double y, double weight, std::int64_t id) {
+    void learn(Row<T> x, double y, double weight, Id id) {
         KernelRow<T> row = rows_->arriving(x);
         if (weight <= 0) return;
         decide(row);
@@ -74,11 +74,11 @@ class Lasvm : public PairModel<T> {
         }
     }
 
-    bool holds(std::int64_t id) const { return rows_->holds(id) || query_.keeps(id); }
+    bool holds(Id id) const { return rows_->holds(id) || query_.keeps(id); }
 
     // Takes examples away and finishes the rest; an id not stored has no influence left.
-    void unlearn(std::span<const std::int64_t> ids) {
-        for (std::int64_t id : ids) {
+    void unlearn(std::span<const Id> ids) {
+        for (Id id : ids) {
             if (query_.keeps(id)) query_.forget();
             if (rows_->holds(id)) this->remove(id);
         }
@@ -106,7 +106,7 @@ class Lasvm : public PairModel<T> {
             demand(rows_->active() == rows_->size(), "an example is not among the active");
             query_.demand_fits(std::max<std::size_t>(2, machines_.size()), rows_->store());
             idlers_.clear();
-            for (Slot j = 0; j < rows_->size(); ++j)
+            for (Slot j{}; j < rows_->size(); ++j)
                 if (!this->supports(j)) idlers_.push_back(rows_->id(j));
         }
     }
@@ -119,7 +119,7 @@ class Lasvm : public PairModel<T> {
 
     // PROCESS: the example enters if some machine wants it, and steps. While a class is
     // missing there is no partner to step with, and a few examples wait for it.
-    bool process(Row<T> x, KernelRow<T> row, double y, double weight, std::int64_t id) {
+    bool process(Row<T> x, KernelRow<T> row, double y, double weight, Id id) {
         ++labels_used_;
         bool enters = false;
         for (std::size_t c = 0; c < machines_.size(); ++c) {
@@ -152,9 +152,9 @@ class Lasvm : public PairModel<T> {
     // REPROCESS, second half: examples that can help no pair leave.
     bool prune() {
         for (auto& m : machines_)
-            for (std::int64_t id : m->retired()) idlers_.push_back(id);
+            for (Id id : m->retired()) idlers_.push_back(id);
         std::vector<Slot> idle;
-        for (std::int64_t id : idlers_)
+        for (Id id : idlers_)
             if (rows_->holds(id) && !this->supports(rows_->slot(id)))
                 idle.push_back(rows_->slot(id));
         std::sort(idle.rbegin(), idle.rend());  // last first: a removal moves the last slot only
@@ -184,7 +184,7 @@ class Lasvm : public PairModel<T> {
     bool picks_from_pool() const {
         return params_.selection == "active" || params_.selection == "gradient";
     }
-    bool selects(Row<T> x, double y, double weight, std::int64_t id) {
+    bool selects(Row<T> x, double y, double weight, Id id) {
         double least = std::numeric_limits<double>::infinity();
         bool doubtful = false;
         for (std::size_t c = 0; c < machines_.size(); ++c) {
@@ -203,7 +203,7 @@ class Lasvm : public PairModel<T> {
     Query<T> query_;
     std::int64_t labels_used_ = 0;
     std::int64_t entered_ = 0;
-    PlainLedger<std::int64_t> idlers_;  // held without supporting anything: candidates to leave
+    PlainLedger<Id> idlers_;  // held without supporting anything: candidates to leave
 };
 
 }  // namespace onlinesvm

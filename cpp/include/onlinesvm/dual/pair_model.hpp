@@ -25,7 +25,7 @@ class PairModel : public OneVsRest<T, Pair<T>> {
     std::vector<double> intercept() const { return this->biases(); }
     void grow(std::size_t classes) {
         this->grow_to(classes, [&](Pair<T>& m) {  // every example held is a negative
-            for (Slot j = 0; j < rows_->size(); ++j) m.learn(j, -1, this->cost(j), 0);
+            for (Slot j{}; j < rows_->size(); ++j) m.learn(j, -1, this->cost(j), 0);
             m.look();
         });
     }
@@ -34,7 +34,7 @@ class PairModel : public OneVsRest<T, Pair<T>> {
     using Base::machines_, Base::rows_;
 
     // Its coefficients go to the members that gain most by them; then it is gone.
-    void remove(std::int64_t id) {
+    void remove(Id id) {
         for (auto& m : machines_) m->clear(rows_->slot(id));
         rows_->remove(rows_->slot(id));
         for (auto& m : machines_) m->look();

@@ -42,7 +42,7 @@ class Smo : public PairModel<T> {
           steps_(1) {}
 
     // The example waits at alpha = 0; improve() lets it in.
-    void learn(Row<T> x, double y, double weight, std::int64_t id) {
+    void learn(Row<T> x, double y, double weight, Id id) {
         KernelRow<T> row = rows_->arriving(x);
         if (weight <= 0) return;
         const Slot j = this->hold(x, y, params_.C * weight, id);
@@ -61,8 +61,8 @@ class Smo : public PairModel<T> {
     }
 
     // Their coefficients go to others; improve() makes the best of it.
-    void unlearn(std::span<const std::int64_t> ids) {
-        for (std::int64_t id : ids)
+    void unlearn(std::span<const Id> ids) {
+        for (Id id : ids)
             if (rows_->holds(id)) this->remove(id);
     }
 

@@ -39,7 +39,7 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
 
     void expect(std::span<const Row<T>> coming) { rows_->expect(coming); }
 
-    void learn(Row<T> x, double y, double weight, std::int64_t id) {
+    void learn(Row<T> x, double y, double weight, Id id) {
         KernelRow<T> row = rows_->arriving(x);
         if (weight <= 0) return;
         const Slot c = this->hold(x, y, C_ * weight, id);
@@ -57,9 +57,9 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
 
     // alpha_c shrinks to 0, the others giving way; then c is gone. An id dropped before has no
     // influence left.
-    void unlearn(std::span<const std::int64_t> ids) {
+    void unlearn(std::span<const Id> ids) {
         const std::size_t before = rows_->size();
-        for (std::int64_t id : ids) {
+        for (Id id : ids) {
             if (!rows_->holds(id)) continue;
             for (auto& machine : machines_) machine->rebound(id, 0);
             rows_->remove(rows_->slot(id));
@@ -76,8 +76,8 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
         settle();
     }
 
-    void reweight(std::span<const std::int64_t> ids, std::span<const double> weights) {
-        for (std::int64_t id : ids) rows_->slot(id);  // all held, before anything changes
+    void reweight(std::span<const Id> ids, std::span<const double> weights) {
+        for (Id id : ids) rows_->slot(id);  // all held, before anything changes
         for (std::size_t i = 0; i < ids.size(); ++i) {
             const double cost = notes_->cost.edit(rows_->slot(ids[i])) = C_ * weights[i];
             for (auto& machine : machines_) machine->rebound(ids[i], cost);
@@ -86,7 +86,7 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
     }
 
     struct LeftOut {
-        std::vector<std::int64_t> ids;
+        std::vector<Id> ids;
         std::vector<std::int64_t> labels;  // class numbers
         std::vector<double> f;             // of each example by the model without it, ids x outputs
     };
@@ -94,9 +94,9 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
     // nothing.
     LeftOut leave_one_out() {
         LeftOut out;
-        for (Slot j = 0; j < rows_->size(); ++j) out.ids.push_back(rows_->id(j));
+        for (Slot j{}; j < rows_->size(); ++j) out.ids.push_back(rows_->id(j));
         std::sort(out.ids.begin(), out.ids.end());
-        for (std::int64_t id : out.ids) {
+        for (Id id : out.ids) {
             out.labels.push_back(notes_->label[rows_->slot(id)]);
             for (auto& machine : machines_) {
                 const Slot j = rows_->slot(id);
@@ -119,7 +119,7 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
     // A new class starts with every example held as a negative: alpha = 0, b = -1.
     void grow(std::size_t classes) {
         Base::grow_to(classes, [&](Balanced<T>& machine) {
-            for (Slot j = 0; j < rows_->size(); ++j) machine.add(j, -1, cost(j), 0);
+            for (Slot j{}; j < rows_->size(); ++j) machine.add(j, -1, cost(j), 0);
             machine.settle();
         });
     }

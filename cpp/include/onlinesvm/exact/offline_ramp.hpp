@@ -22,7 +22,7 @@ class OfflineRamp : public RampModel<T> {
     explicit OfflineRamp(const Params& p) : RampModel<T>(p) {}
 
     // Collects; solve() learns.
-    void learn(Row<T> x, double y, double weight, std::int64_t id) {
+    void learn(Row<T> x, double y, double weight, Id id) {
         if (weight <= 0) return;
         const Slot t = this->hold(x, y, ramp_.C * weight, id);
         for (std::size_t c = 0; c < machines_.size(); ++c)
@@ -61,7 +61,7 @@ class OfflineRamp : public RampModel<T> {
     // Then the solution at hand is the better one.
     bool a_class_would_vanish(const Box<T>& box) const {
         bool had[2] = {}, keeps[2] = {};
-        for (Slot j = 0; j < rows_->size(); ++j) {
+        for (Slot j{}; j < rows_->size(); ++j) {
             had[box.label(j) > 0] = true;
             if (this->in_ramp(box.gradient(j) - this->terms_.kkt)) keeps[box.label(j) > 0] = true;
         }

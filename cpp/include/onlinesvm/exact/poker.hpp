@@ -88,13 +88,13 @@ class Poker : public OneVsRest<T, Parametric<T, Task::copies>> {
             throw std::invalid_argument("bias: must be 'free' or 'none', got '" + p.bias + "'");
     }
 
-    void learn(Row<T> x, double y, double weight, std::int64_t id) {
+    void learn(Row<T> x, double y, double weight, Id id) {
         learn_chunk({&x, 1}, {&y, 1}, {&weight, 1}, {&id, 1});
     }
 
     // AltPOKER: a chunk of any size at once; the first one from scratch, by Self-Init.
     void learn_chunk(std::span<const Row<T>> xs, std::span<const double> ys,
-                     std::span<const double> weights, std::span<const std::int64_t> ids) {
+                     std::span<const double> weights, std::span<const Id> ids) {
         const bool first = rows_->size() == 0;
         for (std::size_t begin = 0; begin < xs.size(); begin += kLookAhead) {
             const auto block = xs.subspan(begin, std::min(kLookAhead, xs.size() - begin));
@@ -115,16 +115,16 @@ class Poker : public OneVsRest<T, Parametric<T, Task::copies>> {
     }
 
     // What goes is pushed to 0 at the present bias; then the bias adjusts to the rest.
-    void unlearn(std::span<const std::int64_t> ids) {
-        std::vector<std::int64_t> held;
-        for (std::int64_t id : ids)
+    void unlearn(std::span<const Id> ids) {
+        std::vector<Id> held;
+        for (Id id : ids)
             if (rows_->holds(id)) held.push_back(id);
         if (held.empty()) return;
         for (auto& machine : machines_) {
             machine->begin_path();
             machine->vacate(held);
         }
-        for (std::int64_t id : held) rows_->remove(rows_->slot(id));
+        for (Id id : held) rows_->remove(rows_->slot(id));
         total_ = cost_of_held();  // subtracting would leave the rounding of a large cost behind
         for (auto& machine : machines_) {
             machine->aim(task_.target(total_));
@@ -137,7 +137,7 @@ class Poker : public OneVsRest<T, Parametric<T, Task::copies>> {
     // A new class starts with every example held as a negative: alpha = 0, b = -1.
     void grow(std::size_t classes) {
         Base::grow_to(classes, [&](Engine& engine) {
-            for (Slot j = 0; j < rows_->size(); ++j)
+            for (Slot j{}; j < rows_->size(); ++j)
                 engine.add(j, task_.variables(-1, Base::cost(j)), 0);
             if (free_)
                 engine.adjust_bias();
@@ -191,7 +191,7 @@ class Poker : public OneVsRest<T, Parametric<T, Task::copies>> {
         for (double cost : notes_->cost) sum += cost;
         return sum;
     }
-    void append(Row<T> x, double y, double weight, std::int64_t id, bool first) {
+    void append(Row<T> x, double y, double weight, Id id, bool first) {
         KernelRow<T> row = rows_->arriving(x);
         const Slot c = this->hold(x, kClasses ? y : 0, C_ * weight, id);
         total_ += Base::cost(c);
@@ -206,7 +206,7 @@ class Poker : public OneVsRest<T, Parametric<T, Task::copies>> {
         this->keep_or_recycle(c, std::move(row), needed);
         if (needed) rows_->promote(c);
     }
-    void fit_chunk(Engine& engine, std::span<const std::int64_t> ids, bool first) {
+    void fit_chunk(Engine& engine, std::span<const Id> ids, bool first) {
         if constexpr (kClasses)
             if (task_.select != "none") return sample(engine, ids, first);
         if (first && free_) return engine.self_init();
@@ -219,14 +219,14 @@ class Poker : public OneVsRest<T, Parametric<T, Task::copies>> {
     // Selective sampling: a chunk is a pool, and its violators are let in one by one. When none is
     // left, those never let in have alpha = 0 rightly, and the solution is that of all.
     struct Waiting {
-        std::int64_t id;
+        Id id;
         std::array<Variable, Task::copies> variables;
     };
     using Pool = std::vector<Waiting>;
 
-    void sample(Engine& engine, std::span<const std::int64_t> ids, bool first) {
+    void sample(Engine& engine, std::span<const Id> ids, bool first) {
         Pool pool;
-        for (std::int64_t id : ids) {
+        for (Id id : ids) {
             const Slot j = rows_->slot(id);
             pool.push_back({id, engine.variables(j)});
             engine.freeze(j);

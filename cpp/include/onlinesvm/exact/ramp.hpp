@@ -40,7 +40,7 @@ class Ramp : public RampModel<T> {
           query_(p.query, p.h) {}
 
     // Algorithm 1, with the label asked for as in Algorithm 3.
-    void learn(Row<T> x, double y, double weight, std::int64_t id) {
+    void learn(Row<T> x, double y, double weight, Id id) {
         KernelRow<T> row = rows_->arriving(x);
         if (weight <= 0) return;
         decide(row);
@@ -55,10 +55,10 @@ class Ramp : public RampModel<T> {
 
     void expect(std::span<const Row<T>> coming) { rows_->expect(coming); }
 
-    bool holds(std::int64_t id) const { return RampModel<T>::holds(id) || query_.keeps(id); }
+    bool holds(Id id) const { return RampModel<T>::holds(id) || query_.keeps(id); }
 
-    void unlearn(std::span<const std::int64_t> ids) {
-        for (std::int64_t id : ids)
+    void unlearn(std::span<const Id> ids) {
+        for (Id id : ids)
             if (query_.keeps(id)) query_.forget();
         RampModel<T>::unlearn(ids);
         shed();
@@ -99,7 +99,7 @@ class Ramp : public RampModel<T> {
         return least;
     }
 
-    void add(Row<T> x, KernelRow<T> row, double y, double weight, std::int64_t id) {
+    void add(Row<T> x, KernelRow<T> row, double y, double weight, Id id) {
         const Slot t = this->hold(x, y, ramp_.C * weight, id);
         ++labels_used_;
         bool moves = false;
@@ -131,9 +131,9 @@ class Ramp : public RampModel<T> {
     }
     // Of the support vectors on the wrong side the one with the largest loss, which is most likely
     // noise; if all are on the right side, the oldest.
-    std::int64_t dispensable() const {
-        std::pair<double, std::int64_t> first{1, 0};  // loss, negative; id
-        for (Slot j = 0; j < rows_->active(); ++j) {
+    Id dispensable() const {
+        std::pair<double, Id> first{1, {}};  // loss, negative; id
+        for (Slot j{}; j < rows_->active(); ++j) {
             if (!supports(j)) continue;
             double loss = 0;
             for (const auto& box : machines_)
@@ -150,9 +150,9 @@ class Ramp : public RampModel<T> {
         for (;;) {
             poll(4 * rows_->size());
             std::int64_t idle = 0;
-            Slot farthest = 0;
+            Slot farthest{};
             double distance = -1;
-            for (Slot j = 0; j < rows_->size(); ++j) {
+            for (Slot j{}; j < rows_->size(); ++j) {
                 double nearest = std::numeric_limits<double>::infinity();
                 for (const auto& box : machines_) {
                     if (box->coefficient(j) != 0) nearest = -1;

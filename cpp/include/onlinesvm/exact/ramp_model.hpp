@@ -54,9 +54,9 @@ class RampModel : public OneVsRest<T, Box<T>> {
     explicit RampModel(const RampParams& p) : Base(p, p.terms()), ramp_(p) {}
 
     // Takes examples away and settles the rest; an id dropped before has no influence left.
-    void unlearn(std::span<const std::int64_t> ids) {
+    void unlearn(std::span<const Id> ids) {
         const std::size_t before = rows_->size();
-        for (std::int64_t id : ids)
+        for (Id id : ids)
             if (rows_->holds(id)) take_away(id);
         if (rows_->size() < before)
             for (auto& box : machines_) settle(*box);
@@ -65,8 +65,7 @@ class RampModel : public OneVsRest<T, Box<T>> {
     // A new class starts with every example held as a negative.
     void grow(std::size_t classes) {
         Base::grow_to(classes, [&](Box<T>& box) {
-            for (Slot j = 0; j < rows_->size(); ++j)
-                box.learn(j, -1, in_ramp(1.0) ? cost(j) : 0, 0);
+            for (Slot j{}; j < rows_->size(); ++j) box.learn(j, -1, in_ramp(1.0) ? cost(j) : 0, 0);
             settle(box);
         });
     }
@@ -121,19 +120,19 @@ class RampModel : public OneVsRest<T, Box<T>> {
     bool relocate(Box<T>& box) {
         if (std::isinf(ramp_.s)) return false;
         changed_.clear();
-        for (Slot j = 0; j < rows_->size(); ++j) {
+        for (Slot j{}; j < rows_->size(); ++j) {
             const double g = box.gradient(j);
             if (box.upper(j) == 0 ? in_ramp(g) && cost(j) > 0 : g > 1 - ramp_.s + terms_.kkt)
                 changed_.push_back(rows_->id(j));
         }
-        for (std::int64_t id : changed_) {
+        for (Id id : changed_) {
             const Slot j = rows_->slot(id);
             box.bound(j, box.upper(j) == 0 ? cost(j) : 0);
         }
         return !changed_.empty();
     }
 
-    void take_away(std::int64_t id) {
+    void take_away(Id id) {
         for (auto& box : machines_) {
             box->bound(rows_->slot(id), 0);
             box->sync(true);
@@ -149,16 +148,16 @@ class RampModel : public OneVsRest<T, Box<T>> {
             return std::all_of(machines_.begin(), machines_.end(),
                                [&](auto& b) { return b->firm(j); });
         };
-        for (Slot j = rows_->resting(); j < rows_->active(); ++j)
+        for (Slot j(rows_->resting()); j < rows_->active(); ++j)
             if (supports(j) && firm(j)) rows_->rest(j);
-        for (Slot j = rows_->active(); j-- > rows_->resting();)
+        for (Slot j(rows_->active()); j-- > rows_->resting();)
             if (!supports(j) && firm(j)) rows_->demote(j);
         hot_limit_ = std::max(kHot, std::int64_t(kGrowth * double(rows_->hot())));
     }
 
     RampParams ramp_;
     std::int64_t updates_ = 0, hot_limit_ = kHot;
-    std::vector<std::int64_t> changed_;
+    std::vector<Id> changed_;
 };
 
 }  // namespace onlinesvm

@@ -18,7 +18,7 @@ class Block {
   public:
     struct Member {
         OwnedRow<T> x;
-        std::int64_t id = 0;
+        Id id{};
         std::vector<Change> moves;
 
         template <class A>

@@ -71,7 +71,7 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
     bool violates(Slot j) const { return off(j, h_[j]) > tol_; }
 
     // Makes room for a new member. Without a margin set any new one may narrow what b can be.
-    void absorb(std::int64_t id) {
+    void absorb(Id id) {
         const Slot j = rows_.slot(id);
         const bool moves = violates(j);
         if (moves) drive_to_optimum(id, h_[j]);
@@ -79,7 +79,7 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
     }
 
     // Changes a member's bound, the others giving way; 0 takes its influence. settle() finishes.
-    void rebound(std::int64_t id, double c) {
+    void rebound(Id id, double c) {
         Slot j = rows_.slot(id);
         const double edge = y_[j] * c;
         const double target = std::clamp(s_[j], std::min(0.0, edge), std::max(0.0, edge));
@@ -95,7 +95,7 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
 
     // All bounds and coefficients times r: the path from C to rC starts there. settle() finishes.
     void scale(double r) {
-        for (Slot j = 0; j < rows_.size(); ++j) {
+        for (Slot j{}; j < rows_.size(); ++j) {
             const double f = y_[j] - bias_ - h_[j];  // without bias
             h_.edit(j) = y_[j] - bias_ - r * f;
             for (auto* v : {&s_, &lo_, &hi_, &synced_}) v->edit(j) *= r;
@@ -138,7 +138,7 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
     }
 
     void slot_popped() override {
-        if (const Slot last = s_.size() - 1; margin_.contains(last)) leave(margin_.place(last));
+        if (const Slot last(s_.size() - 1); margin_.contains(last)) leave(margin_.place(last));
         Dual::slot_popped();
     }
 
@@ -161,9 +161,9 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
         s_.edit(j) = s <= lo_[j] + near ? lo_[j] : s >= hi_[j] - near ? hi_[j] : s;
     }
     double tolerance() const { return std::max(tol_, this->rounding(0, rows_.active())); }
-    std::vector<std::pair<double, std::int64_t>> worst_violators(double tol) const {
-        std::vector<std::pair<double, std::int64_t>> found;
-        for (Slot j = 0; j < rows_.size(); ++j)
+    std::vector<std::pair<double, Id>> worst_violators(double tol) const {
+        std::vector<std::pair<double, Id>> found;
+        for (Slot j{}; j < rows_.size(); ++j)
             if (const double v = off(j, h_[j]); v > tol && !margin_.contains(j))
                 found.push_back({-v, rows_.id(j)});
         std::sort(found.begin(), found.end());
@@ -174,12 +174,12 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
     // ---- one member moves, the margin set follows ----
 
     // A violator goes where its gradient pulls it.
-    void drive_to_optimum(std::int64_t id, double h) {
+    void drive_to_optimum(Id id, double h) {
         drive(id, h, edge(rows_.slot(id), h), Until::optimal);
     }
 
     // Moves s_c from gradient h towards the target, to its end or until h = 0.
-    void drive(std::int64_t id, double h, double target, Until until) {
+    void drive(Id id, double h, double target, Until until) {
         Slot c = rows_.promote(rows_.slot(id));
         while (s_[c] != target) {
             const double way = target > s_[c] ? 1 : -1;
@@ -210,8 +210,8 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
         }
     }
     // s_c cannot move alone, only b can: until the first other member comes to the margin.
-    bool found_margin(std::int64_t id, double way) {
-        const std::optional<std::int64_t> partner = most_willing(id, -way);
+    bool found_margin(Id id, double way) {
+        const std::optional<Id> partner = most_willing(id, -way);
         if (!partner) return false;
         const Slot p = rows_.promote(rows_.slot(*partner));
         shift(h_[p]);
@@ -239,11 +239,11 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
             set(margin_[m], s_[margin_[m]] + along * u_[m + 1]);
     }
     // The member, besides one, that would be first to go up (way = 1) or down if b moved.
-    std::optional<std::int64_t> most_willing(std::int64_t besides, double way) {
+    std::optional<Id> most_willing(Id besides, double way) {
         sync();
-        std::optional<std::int64_t> best;
+        std::optional<Id> best;
         double pull = 0;
-        for (Slot j = 0; j < rows_.size(); ++j) {
+        for (Slot j{}; j < rows_.size(); ++j) {
             if (!(way > 0 ? can_rise(j) : can_fall(j)) || rows_.id(j) == besides) continue;
             if (!best || way * h_[j] > pull) {
                 best = rows_.id(j);
@@ -294,7 +294,7 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
     void gather() {
         for (std::size_t m = margin_.size(); m-- > 0;)
             if (!is_free(margin_[m])) leave(m);
-        for (Slot j = 0; j < rows_.active(); ++j)
+        for (Slot j{}; j < rows_.active(); ++j)
             if (is_free(j) && !margin_.contains(j))
                 if (margin_.empty() || std::abs(h_[j]) > 0.1 * tol_) join(j);
     }
@@ -303,7 +303,7 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
         double before = std::numeric_limits<double>::infinity();
         for (int attempt = 0; attempt < kAttempts && !margin_.empty(); ++attempt) {
             double balance = 0, worst = 0;
-            for (Slot j = 0; j < rows_.active(); ++j) balance += s_[j];
+            for (Slot j{}; j < rows_.active(); ++j) balance += s_[j];
             for (Slot j : margin_) worst = std::max(worst, std::abs(h_[j]));
             worst = std::max(worst, std::abs(balance));
             if (worst <= 0.1 * tol_) return;
@@ -354,7 +354,7 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
     void centre() {
         constexpr double inf = std::numeric_limits<double>::infinity();
         double low = -inf, high = inf;
-        for (Slot j = 0; j < rows_.size(); ++j) {
+        for (Slot j{}; j < rows_.size(); ++j) {
             if (can_rise(j)) low = std::max(low, h_[j]);
             if (can_fall(j)) high = std::min(high, h_[j]);
         }
@@ -372,7 +372,7 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
     // h of the members outside follows all moves since the last time.
     void sync() {
         moves_.clear();
-        for (Slot j = 0; j < rows_.active(); ++j)
+        for (Slot j{}; j < rows_.active(); ++j)
             if (s_[j] != synced_[j]) moves_.push_back({j, s_[j] - synced_[j]});
         this->subtract(moves_, 0, rows_.size());
         for (const Move& move : moves_) synced_.edit(move.slot) = s_[move.slot];

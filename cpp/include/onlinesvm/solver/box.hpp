@@ -91,7 +91,7 @@ class Box final : public SteppingDual<Box<T>, T> {
     void sync(bool every_move = false) {
         const double ignore = every_move ? 0 : 0.1 * tol_.kkt / double(rows_.hot() + 1);
         moves_.clear();
-        for (Slot i = rows_.resting(); i < rows_.active(); ++i)
+        for (Slot i(rows_.resting()); i < rows_.active(); ++i)
             if (std::abs(s_[i] - synced_[i]) * rows_.diagonal()[i] > ignore) {
                 moves_.push_back({i, s_[i] - synced_[i]});
                 synced_.edit(i) = s_[i];
@@ -112,7 +112,7 @@ class Box final : public SteppingDual<Box<T>, T> {
         h_.edit(j) = y_[j] - this->f(rows_.row(j, rows_.active()));
     }
     void slot_popped() override {
-        if (const Slot last = s_.size() - 1; free_.contains(last)) forget_free(free_.place(last));
+        if (const Slot last(s_.size() - 1); free_.contains(last)) forget_free(free_.place(last));
         Dual::slot_popped();
     }
 
@@ -147,8 +147,8 @@ class Box final : public SteppingDual<Box<T>, T> {
     }
 
     bool promote_violators() {
-        std::vector<std::pair<double, std::int64_t>> found;
-        for (Slot j = 0; j < rows_.size(); ++j)
+        std::vector<std::pair<double, Id>> found;
+        for (Slot j{}; j < rows_.size(); ++j)
             if (!rows_.is_hot(j) && violates(j)) found.push_back({-gain_of(j), rows_.id(j)});
         if (found.empty()) return false;
         const std::size_t most = std::max<std::size_t>(64, rows_.hot() / 2);
@@ -181,7 +181,7 @@ class Box final : public SteppingDual<Box<T>, T> {
     // Optimal over the hot members: passes of the best one-variable steps, and Newton steps where
     // these have taken longer than one costs.
     void settle() {
-        const Slot first = rows_.resting();
+        const std::size_t first = rows_.resting();
         const double tol = std::max(tol_.kkt, this->rounding(first, rows_.active()));
         std::int64_t left = kSteps * std::int64_t(rows_.hot() + 100);
         Patience patience;
@@ -209,7 +209,7 @@ class Box final : public SteppingDual<Box<T>, T> {
     Pass take_steps(const isa::Picks& picks) {
         Pass pass;
         for (std::size_t p = 0; p < picks.n; ++p)
-            step(rows_.resting() + picks.index[p], p == 0 ? 0 : 0.1 * picks.gain[0], pass);
+            step(Slot(rows_.resting() + picks.index[p]), p == 0 ? 0 : 0.1 * picks.gain[0], pass);
         return pass;
     }
     // Takes member i's best step (eq. 14), allowing for the steps of the pass that h has yet to
@@ -231,7 +231,7 @@ class Box final : public SteppingDual<Box<T>, T> {
     // there were none.
     bool press() {
         moved_.clear();
-        for (Slot j = rows_.resting(); j < rows_.active(); ++j) {
+        for (Slot j(rows_.resting()); j < rows_.active(); ++j) {
             const double room = h_[j] > 0 ? rise_[j] : fall_[j];
             if (std::abs(h_[j]) <= 10 * tol_.kkt || room == 0) continue;
             if (std::abs(room) * rows_.diagonal()[j] <= 0.1 * std::abs(h_[j]))
@@ -268,7 +268,7 @@ class Box final : public SteppingDual<Box<T>, T> {
     // work that a one-variable step does per member.
     double newton_cost() const {
         double free = 0, changes = 0;
-        for (Slot j = rows_.resting(); j < rows_.active(); ++j) {
+        for (Slot j(rows_.resting()); j < rows_.active(); ++j) {
             free += is_free(j);
             changes += is_free(j) != free_.contains(j);
         }
@@ -282,14 +282,14 @@ class Box final : public SteppingDual<Box<T>, T> {
     // bound at once. False if the first was no help.
     bool newton_steps(isa::Picks& picks, std::int64_t& left) {
         const auto next = [&] {
-            const bool gained = newton(rows_.resting() + picks.index[0]);
+            const bool gained = newton(Slot(rows_.resting() + picks.index[0]));
             picks = pick();
             return gained;
         };
         const bool helped = next();
         bool gained = helped;
         while (gained && picks.gain[0] > tol_.gain && left-- > 0 &&
-               depends(rows_.resting() + picks.index[0]))
+               depends(Slot(rows_.resting() + picks.index[0])))
             gained = next();
         return helped;
     }
@@ -388,7 +388,7 @@ class Box final : public SteppingDual<Box<T>, T> {
     void gather_free() {
         for (std::size_t m = free_.size(); m-- > 0;)
             if (!is_free(free_[m]) || !rows_.is_hot(free_[m])) forget_free(m);
-        for (Slot j = rows_.resting(); j < rows_.active(); ++j) {
+        for (Slot j(rows_.resting()); j < rows_.active(); ++j) {
             if (!depends(j)) continue;
             poll(2 * free_.size() * free_.size());
             column_of(j);

@@ -41,7 +41,7 @@ class CoreBall final : public Slotted<CoreBall<T>, T> {
     void check() {
         bool fits = rho_ >= 0;
         double sum = 0, least = 0, most = 0;  // of l; |c|^2 by slacks alone, |c| if parallel
-        for (Slot j = 0; fits && j < s_.size(); ++j) {
+        for (Slot j{}; fits && j < s_.size(); ++j) {
             sum += l(j), least += slack_[j] * l(j) * l(j), most += l(j) * std::sqrt(length2(j));
             fits = std::abs(y_[j]) == 1 && slack_[j] > 0 && l(j) >= 0 &&
                    (j < rows_.active() || s_[j] == 0);
@@ -81,11 +81,11 @@ class CoreBall final : public Slotted<CoreBall<T>, T> {
     void open() {
         capped_ = false;
         eta_ = 0;
-        for (Slot j = 0; j < y_.size(); ++j) eta_ = std::max(eta_, length2(j));
+        for (Slot j{}; j < y_.size(); ++j) eta_ = std::max(eta_, length2(j));
         look();
     }
     void close() {
-        for (Slot j = 0; j < s_.size(); ++j) alpha_.edit(j) = has_centre() ? s_[j] / rho_ : 0;
+        for (Slot j{}; j < s_.size(); ++j) alpha_.edit(j) = has_centre() ? s_[j] / rho_ : 0;
         v_.clear();
     }
 
@@ -96,7 +96,7 @@ class CoreBall final : public Slotted<CoreBall<T>, T> {
         rows_.store().row(rows_.store().get(j, scratch), 0, rows_.size(), k.data());
         Slot best = j;
         double least = std::numeric_limits<double>::infinity();
-        for (Slot i = 0; i < y_.size(); ++i)
+        for (Slot i{}; i < y_.size(); ++i)
             if (const double v = y_[i] * y_[j] * double(k[i]); i != j && v < least)
                 least = v, best = i;
         return best;
@@ -122,7 +122,7 @@ class CoreBall final : public Slotted<CoreBall<T>, T> {
         const std::int64_t patience = kPatience * (n + 20), pace = 1 + n / 16;
         for (std::int64_t taken = 1; taken <= patience + kLeaps * pace; ++taken) {
             poll(4 * v_.size());
-            const Slot i = Slot(std::min_element(v_.begin(), v_.end()) - v_.begin());
+            const Slot i(std::min_element(v_.begin(), v_.end()) - v_.begin());
             const T* k_i = rows_.row(i, v_.size());
             const auto [j, gap] = partner(i, k_i);
             if (gap <= std::max(kInner * std::max(edge(), excess), kNoise * eta_)) return measure();
@@ -169,7 +169,7 @@ class CoreBall final : public Slotted<CoreBall<T>, T> {
     void forget(Slot j) {
         s_.edit(j) = alpha_.edit(j) = 0;
         double rest = 0;
-        for (Slot i = 0; i < s_.size(); ++i) rest += l(i);
+        for (Slot i{}; i < s_.size(); ++i) rest += l(i);
         for (double& s : s_.edit()) s = rest > 0 ? s / rest : 0;
         if (rest == 0) rho_ = eta_ = 0;
     }
@@ -191,21 +191,21 @@ class CoreBall final : public Slotted<CoreBall<T>, T> {
     void look() {
         v_.assign(rows_.active(), 0);
         products(0, rows_.active(), v_);
-        for (Slot j = 0; j < v_.size(); ++j) v_[j] += slack_[j] * l(j);
+        for (Slot j{}; j < v_.size(); ++j) v_[j] += slack_[j] * l(j);
         measure();
     }
     void measure() {
         rho_ = 0;
-        for (Slot j = 0; j < v_.size(); ++j) rho_ += l(j) * v_[j];
+        for (Slot j{}; j < v_.size(); ++j) rho_ += l(j) * v_[j];
     }
 
     // out = y (K s) over [first, last).
-    void products(Slot first, Slot last, std::vector<double>& out) {
+    void products(std::size_t first, std::size_t last, std::vector<double>& out) {
         std::vector<Move> minus;
-        for (Slot j = 0; j < rows_.active(); ++j)
+        for (Slot j{}; j < rows_.active(); ++j)
             if (s_[j] != 0) minus.push_back({j, -s_[j]});
         rows_.subtract(out.data(), minus, first, last);
-        for (Slot j = first; j < last; ++j) out[j] *= y_[j];
+        for (Slot j(first); j < last; ++j) out[j] *= y_[j];
     }
 
     double curvature(Slot i, Slot j, const T* k_i) const {
@@ -220,7 +220,7 @@ class CoreBall final : public Slotted<CoreBall<T>, T> {
     Partner partner(Slot i, const T* k_i) const {
         Partner best{i, 0};
         double most = 0;
-        for (Slot j = 0; j < v_.size(); ++j) {
+        for (Slot j{}; j < v_.size(); ++j) {
             const double gap = v_[j] - v_[i];
             if (s_[j] == 0 || gap <= 0) continue;
             best.gap = std::max(best.gap, gap);
@@ -233,7 +233,7 @@ class CoreBall final : public Slotted<CoreBall<T>, T> {
         s_.edit(i) += y_[i] * share;
         s_.edit(j) = share == l(j) ? 0 : s_[j] - y_[j] * share;
         const double gain = y_[i] * share, loss = y_[j] * share;
-        for (Slot m = 0; m < v_.size(); ++m)
+        for (Slot m{}; m < v_.size(); ++m)
             v_[m] += y_[m] * (gain * double(k_i[m]) - loss * double(k_j[m]));
         v_[i] += slack_[i] * share;
         v_[j] -= slack_[j] * share;
@@ -242,7 +242,7 @@ class CoreBall final : public Slotted<CoreBall<T>, T> {
     // To the best centre of those that have a share. False: on the way one had none left.
     bool leap() {
         std::vector<Slot> members;
-        for (Slot j = 0; j < v_.size(); ++j)
+        for (Slot j{}; j < v_.size(); ++j)
             if (s_[j] != 0) members.push_back(j);
         std::vector<double> u(members.size(), 1.0);  // Kt u = 1, and u sums to one
         Cholesky factor;

@@ -67,7 +67,7 @@ class HullPoint : public Parts<HullPoint<T>> {
     // The product with another point.
     double along(const HullPoint& other) const {
         double sum = 0;
-        for (Slot j = 0; j < a_.size(); ++j) sum += other.a(j) * dot(j);
+        for (Slot j{}; j < a_.size(); ++j) sum += other.a(j) * dot(j);
         return sum;
     }
     // The products from their definition.
@@ -76,7 +76,7 @@ class HullPoint : public Parts<HullPoint<T>> {
         normalise();
         const std::span<double> dots = dot_.edit();
         std::ranges::fill(dots, 0.0);
-        for (Slot j = 0; j < a_.size(); ++j) {
+        for (Slot j{}; j < a_.size(); ++j) {
             if (a_[j] == 0) continue;
             isa::table<T>().axpy(a_[j], row_of(j), dots.data(), dots.size());
             dots[j] += a_[j] * ridge[j];
@@ -208,7 +208,7 @@ class Hulls final : public Slotted<Hulls<T>, T> {
 
     // Of a file.
     void check() {
-        for (Slot j = 0; j < y_.size(); ++j)
+        for (Slot j{}; j < y_.size(); ++j)
             demand(std::abs(y_[j]) == 1 && ridge_[j] >= 0 && hull(-y_[j]).a(j) == 0 &&
                        (supports(j) || hull(y_[j]).a(j) == 0),
                    "a support vector does not fit its hull");
@@ -260,7 +260,7 @@ class Hulls final : public Slotted<Hulls<T>, T> {
         HullPoint<T>& X = hull(y_[k]);
         if (X.a(k) < kAll) return approach(k, -X.a(k) / (1 - X.a(k)));
         Slot next = k;
-        for (Slot j = 0; j < y_.size(); ++j)
+        for (Slot j{}; j < y_.size(); ++j)
             if (j != k && y_[j] == y_[k] && (next == k || margin(j) < margin(next))) next = j;
         if (next != k) return approach(next, 1);
         leave(k);
@@ -392,13 +392,13 @@ class Hulls final : public Slotted<Hulls<T>, T> {
     double margin(Slot j) const { return hull(y_[j]).dot(j) - hull(-y_[j]).dot(j); }
     // Of one class: the member nearest to the other, and the farthest support vector.
     struct Ends {
-        Slot to = 0, from = 0;
+        Slot to{}, from{};
         double low = std::numeric_limits<double>::infinity();
         double high = -std::numeric_limits<double>::infinity();
     };
     std::array<Ends, 2> ends() const {
         std::array<Ends, 2> both;
-        for (Slot j = 0; j < y_.size(); ++j) {
+        for (Slot j{}; j < y_.size(); ++j) {
             Ends& e = both[y_[j] < 0];
             const double m = margin(j);
             if (m < e.low) e.to = j, e.low = m;
@@ -440,7 +440,7 @@ class Hulls final : public Slotted<Hulls<T>, T> {
             !near(negative_.along(negative_), negative_.square) ||
             !near(positive_.along(negative_), cross_))
             return false;
-        for (Slot j = 0; j < y_.size(); ++j) {
+        for (Slot j{}; j < y_.size(); ++j) {
             const double most = (1 + longest) * (1 + std::sqrt(self_product(j)));
             for (const auto* X : {&positive_, &negative_})
                 if (std::abs(X->dot(j)) > (1 + kRoom) * most) return false;
@@ -464,7 +464,7 @@ class Hulls final : public Slotted<Hulls<T>, T> {
     SignedColumn<> y_;
     Column<double> ridge_;    // 1 / C_i
     IndexSet<> support_;      // a > 0, in the order that random picks refer to
-    PlainLedger<Slot> left_;  // no support vectors any more
+    PlainLedger<Slot> left_;  // no support vectors any more; good, as nothing moves before they go
     std::int64_t steps_ = 0;
     bool capped_ = false;
 };

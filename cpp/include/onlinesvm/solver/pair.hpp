@@ -45,7 +45,7 @@ class Pair final : public SteppingDual<Pair<T>, T> {
                               std::tuple(unsaved(ends_), unsaved(retired_)));
     }
     void check() {
-        for (Slot j = 0; j < s_.size(); ++j) y_.edit(j) = hi_[j] > 0 ? 1 : -1;
+        for (Slot j{}; j < s_.size(); ++j) y_.edit(j) = hi_[j] > 0 ? 1 : -1;
         Dual::check(), Dual::check_labels(), Dual::derive();
         look();
     }
@@ -94,7 +94,7 @@ class Pair final : public SteppingDual<Pair<T>, T> {
     }
 
     // Ids of members whose coefficient has become 0 since the last call.
-    std::vector<std::int64_t> retired() { return std::exchange(retired_, {}); }
+    std::vector<Id> retired() { return std::exchange(retired_, {}); }
 
     double delta() const { return complete() ? ends_.high - ends_.low : 0; }
     // With one class alone, that class; without members, 0.
@@ -109,7 +109,7 @@ class Pair final : public SteppingDual<Pair<T>, T> {
     // PROCESS: the new member k and its best partner. False if they do not violate.
     bool process(Slot k) {
         if (!complete()) return false;
-        const Slot i = hi_[k] > 0 ? k : ends_.up, j = hi_[k] > 0 ? ends_.down : k;
+        const Slot i(hi_[k] > 0 ? k : ends_.up), j(hi_[k] > 0 ? ends_.down : k);
         return h_[i] - h_[j] > terms_.tau && step(i, j);
     }
     // Steps of the best pair: `least` of them where it violates, then more while it does so
@@ -140,9 +140,8 @@ class Pair final : public SteppingDual<Pair<T>, T> {
     // numbers. Says how many were taken.
     std::int64_t climb(Order order, double tol, std::int64_t most) {
         std::int64_t taken = 0;
-        while (
-            taken < most && delta() > tol &&
-            ((order == Order::second && step(ends_.up, partner())) || step(ends_.up, ends_.down))) {
+        while (taken < most && delta() > tol &&
+               ((order == Order::second && step(up(), partner())) || step(up(), down()))) {
             ++taken;
             poll(4 * rows_.hot());
         }
@@ -151,7 +150,7 @@ class Pair final : public SteppingDual<Pair<T>, T> {
     // sum y s - s'Ks/2, by h = y - Ks.
     double dual() const {
         double total = 0;
-        for (Slot j = 0; j < s_.size(); ++j) total += 0.5 * s_[j] * (y_[j] + h_[j]);
+        for (Slot j{}; j < s_.size(); ++j) total += 0.5 * s_[j] * (y_[j] + h_[j]);
         return total;
     }
     // More steps than this do not end.
@@ -168,7 +167,7 @@ class Pair final : public SteppingDual<Pair<T>, T> {
             poll(s_.size());
             const double sign = s_[k] > 0 ? 1 : -1;  // of what the partner receives
             Slot best = terms_.bias == Bias::none ? kAnchor : k;
-            for (Slot j = 0; j < s_.size() && best != kAnchor; ++j)
+            for (Slot j{}; j < s_.size() && best != kAnchor; ++j)
                 if (j != k && (sign > 0 ? rise_[j] > 0 : fall_[j] < 0) &&
                     (best == k || sign * h_[j] > sign * h_[best]))
                     best = j;
@@ -199,7 +198,7 @@ class Pair final : public SteppingDual<Pair<T>, T> {
     void look() { note(isa::table<T>().pair(view(0), nullptr, nullptr, 0, s_.size()), 0); }
     // The ends of the hot members alone: from here on they climb.
     void focus() {
-        const Slot from = rows_.resting();
+        const std::size_t from = rows_.resting();
         note(isa::table<T>().pair(view(from), nullptr, nullptr, 0, rows_.hot()), from);
     }
 
@@ -210,10 +209,10 @@ class Pair final : public SteppingDual<Pair<T>, T> {
     static constexpr double kGross = 1;             // half the width of the margin
     static constexpr std::int64_t kSteps = 10'000;  // per member before giving up
     static constexpr double kDigits = 1e-15;
-    static constexpr Slot kAnchor = std::numeric_limits<Slot>::max();
+    static constexpr Slot kAnchor{std::numeric_limits<std::size_t>::max()};
     static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-    void note(isa::Ends ends, Slot from) {
+    void note(isa::Ends ends, std::size_t from) {
         ends.up += from;
         ends.down += from;
         if (terms_.bias == Bias::none) {
@@ -222,19 +221,21 @@ class Pair final : public SteppingDual<Pair<T>, T> {
         }
         ends_ = ends;
     }
+    Slot up() const { return Slot(ends_.up); }
+    Slot down() const { return Slot(ends_.down); }
     double h(Slot j) const { return j == kAnchor ? 0 : h_[j]; }
     double fall(Slot j) const { return j == kAnchor ? -kInfinity : fall_[j]; }
     double rise(Slot j) const { return j == kAnchor ? kInfinity : rise_[j]; }
     double k(Slot j) const { return j == kAnchor ? 0 : rows_.diagonal()[j]; }
     // The j whose step with the upper end gains most.
     Slot partner() {
-        const Slot i = ends_.up, from = rows_.resting();
-        if (i == kAnchor) return ends_.down;
+        const Slot i = up(), from(rows_.resting());
+        if (i == kAnchor) return down();
         const isa::Partner best = isa::table<T>().partner(
             view(from), rows_.row(i, rows_.active()) + from, h_[i], k(i), rows_.hot());
         const bool alone = terms_.bias == Bias::none && h_[i] > 0 &&
                            h_[i] * h_[i] > best.gain * std::max(k(i), isa::kFlat);
-        return alone ? kAnchor : best.index + from;
+        return alone ? kAnchor : Slot(best.index + from);
     }
     // The best step of a violating pair. False if it is too short for the numbers.
     bool step(Slot i, Slot j) {
@@ -254,7 +255,7 @@ class Pair final : public SteppingDual<Pair<T>, T> {
         std::size_t n = 0;
         if (i != kAnchor) slots[n] = i, delta[n++] = lambda;
         if (j != kAnchor) slots[n] = j, delta[n++] = -lambda;
-        const Slot from = rows_.resting();
+        const std::size_t from = rows_.resting();
         rows_.rows(std::span(slots.data(), n), rows_.active(), rows.data());
         for (std::size_t m = 0; m < n; ++m) {
             set(slots[m], snapped(slots[m], s_[slots[m]] + delta[m]));
@@ -266,7 +267,7 @@ class Pair final : public SteppingDual<Pair<T>, T> {
 
     Terms terms_;
     isa::Ends ends_;
-    std::vector<std::int64_t> retired_;
+    std::vector<Id> retired_;
 };
 
 }  // namespace onlinesvm

@@ -40,7 +40,7 @@ class Parametric final : public ParametricClimb<Parametric<T, Copies>, T, Copies
         for (Member m = 0; m < s_.size(); ++m) lowest += lo_[m], highest += hi_[m];
         const double way = target_ - lowest <= highest - target_ ? 1 : -1;
         s_ = way > 0 ? lo_ : hi_;
-        for (Slot j = 0; j < rows_.size(); ++j)
+        for (Slot j{}; j < rows_.size(); ++j)
             if (supports(j)) rows_.promote(j);
         t_ = 0;
         this->refresh();
@@ -80,8 +80,8 @@ class Parametric final : public ParametricClimb<Parametric<T, Copies>, T, Copies
     }
 
     // Decremental: the variables of these examples are pushed to 0 and held there.
-    void vacate(std::span<const std::int64_t> ids) {
-        for (std::int64_t id : ids)
+    void vacate(std::span<const Id> ids) {
+        for (Id id : ids)
             for (std::size_t k = 0; k < Copies; ++k) {
                 const Member m = rows_.slot(id) * Copies + k;
                 c_.edit(m) = s_[m] > 0 ? -1 : s_[m] < 0 ? 1 : 0;
@@ -119,7 +119,7 @@ class Parametric final : public ParametricClimb<Parametric<T, Copies>, T, Copies
     // taken back.
     double gain(Slot j, const std::array<Variable, Copies>& variables, std::size_t breakpoints) {
         const Snapshot before(*this);
-        const std::int64_t id = rows_.id(j);
+        const Id id = rows_.id(j);
         this->thaw(j, variables);
         const double dual = this->dual();
         fixed_bias(breakpoints);
@@ -153,7 +153,7 @@ class Parametric final : public ParametricClimb<Parametric<T, Copies>, T, Copies
               gram_(p.gram_),
               since_(p.since_refresh_),
               path_(p.path_.size()) {
-            for (Slot j = 0; j < p.rows_.size(); ++j) ids_.push_back(p.rows_.id(j));
+            for (Slot j{}; j < p.rows_.size(); ++j) ids_.push_back(p.rows_.id(j));
             for (Member m : p.S_) S_.push_back({p.rows_.id(slot_of(m)), m % Copies});
         }
         void restore(Parametric& p) const {
@@ -175,8 +175,8 @@ class Parametric final : public ParametricClimb<Parametric<T, Copies>, T, Copies
         Gram gram_;
         std::int64_t since_;
         std::size_t path_;
-        std::vector<std::int64_t> ids_;
-        std::vector<std::pair<std::int64_t, std::size_t>> S_;
+        std::vector<Id> ids_;
+        std::vector<std::pair<Id, std::size_t>> S_;
     };
 };
 

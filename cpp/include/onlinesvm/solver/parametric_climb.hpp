@@ -60,7 +60,7 @@ class ParametricClimb : public ParametricRun<Self, T, Copies> {
         const double pull = h_[up] - h_[down];
         shift(-0.5 * (h_[up] + h_[down]));
         if (pull <= tol) return false;
-        const std::int64_t upper = rows_.id(slot_of(up));
+        const Id upper = rows_.id(slot_of(up));
         const Member j = hot(down), i = hot(rows_.slot(upper) * Copies + up % Copies);
         const double k_ij = double(rows_.row(slot_of(i), rows_.size())[slot_of(j)]);
         const double curve = std::max(k(i) + k(j) - 2 * k_ij, 1e-300);

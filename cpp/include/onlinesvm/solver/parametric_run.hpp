@@ -251,7 +251,7 @@ class ParametricRun : public ParametricVariables<Self, T, Copies> {
         const double *c = c_.data(), *rate = rate_.data();
         for (Member m = 0; m < s_.size(); ++m) h[m] += by * c[m] + step * rate[slot_of(m)];
         run_.over = next.event == Event::end;
-        run_.passed = {next.event, run_.over ? -1 : rows_.id(slot_of(next.member))};
+        run_.passed = {next.event, run_.over ? kNoId : rows_.id(slot_of(next.member))};
         run_.noted = false;
         if (!run_.over) arrive(next);
         purge();
@@ -313,7 +313,7 @@ class ParametricRun : public ParametricVariables<Self, T, Copies> {
         double sum = 0, dual = 0;
         double largest_c = 0, largest_k = 0, still = 0;
         std::size_t to_vacate = 0;
-        std::pair<Event, std::int64_t> passed{Event::end, -1};
+        std::pair<Event, Id> passed{Event::end, kNoId};
         bool noted = true, over = false;
     };
     Run run_;

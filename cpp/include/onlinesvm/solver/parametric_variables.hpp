@@ -126,7 +126,7 @@ class ParametricVariables : public SignedDual<Self, T, Copies> {
     void refresh() {
         sum_copies();
         moves_.clear();
-        for (Slot j = 0; j < rows_.size(); ++j)
+        for (Slot j{}; j < rows_.size(); ++j)
             if (coefficient(j) != 0) moves_.push_back({j, coefficient(j)});
         compute_rates();
         double* h = h_.edit().data();
@@ -156,7 +156,7 @@ class ParametricVariables : public SignedDual<Self, T, Copies> {
     // Below this share of the kernel diagonal a member counts as a combination of S.
     static constexpr double kDependent = sizeof(T) == 4 ? 1e-6 : 1e-11;
 
-    static Slot slot_of(Member m) { return m / Copies; }
+    static Slot slot_of(Member m) { return Slot(m / Copies); }
     double k(Member m) const { return rows_.diagonal()[slot_of(m)]; }
     // The same member among those whose rows are kept: slots may move.
     Member hot(Member m) { return rows_.promote(slot_of(m)) * Copies + m % Copies; }
@@ -273,7 +273,7 @@ class ParametricVariables : public SignedDual<Self, T, Copies> {
     }
     void sum_copies() {
         if constexpr (Copies > 1)
-            for (Slot j = 0; j < rows_.size(); ++j) {
+            for (Slot j{}; j < rows_.size(); ++j) {
                 double& net = net_.edit(j) = 0;
                 for (std::size_t k = 0; k < Copies; ++k) net += s_[j * Copies + k];
             }
@@ -284,8 +284,8 @@ class ParametricVariables : public SignedDual<Self, T, Copies> {
     SignedColumn<Copies> c_;  // dq/du, during a run
     SignedColumn<> net_;      // s of an example, where it has several variables
     double t_ = 0, target_ = 0;
-    IndexSet<Copies> S_;  // in the order of the kernel matrix
-    Gram gram_;           // K_SS
+    IndexSet<Member, Copies> S_;  // in the order of the kernel matrix
+    Gram gram_;                   // K_SS
     std::int64_t since_refresh_ = 0;
     PlainLedger<Breakpoint> path_;
 

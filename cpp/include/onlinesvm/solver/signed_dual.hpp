@@ -71,7 +71,7 @@ class SignedDual : public Slotted<Self, T> {
     }
     // Of a dual whose y are labels.
     void check_labels() {
-        for (Slot j = 0; j < s_.size(); ++j)
+        for (Slot j{}; j < s_.size(); ++j)
             demand(std::abs(y_[j]) == 1 && (y_[j] > 0 ? lo_[j] : hi_[j]) == 0,
                    "a label does not fit its bounds");
     }
@@ -131,9 +131,9 @@ class SignedDual : public Slotted<Self, T> {
 
     double sum() const { return std::accumulate(s_.begin(), s_.end(), 0.0); }
     // What rounding leaves of h at best, of these slots: a tolerance below it cannot be met.
-    double rounding(Slot first, Slot last) const {
+    double rounding(std::size_t first, std::size_t last) const {
         double largest = 1;
-        for (Slot j = first; j < last; ++j)
+        for (Slot j(first); j < last; ++j)
             largest = std::max(largest, std::abs(s_[j]) * rows_.diagonal()[j]);
         return 1e-15 * largest * std::sqrt(double(last - first + 1));
     }
@@ -154,7 +154,7 @@ class SignedDual : public Slotted<Self, T> {
         return {t, blocker};
     }
     // h -= K ds over the slots [first, last).
-    void subtract(const std::vector<Move>& moves, Slot first, Slot last) {
+    void subtract(const std::vector<Move>& moves, std::size_t first, std::size_t last) {
         if (first >= last || moves.empty()) return;
         rows_.subtract(h_.edit().data(), moves, first, last);
     }
@@ -162,7 +162,7 @@ class SignedDual : public Slotted<Self, T> {
     void recompute_gradient(double b) {
         moves_.clear();
         const std::span<double> h = h_.edit();
-        for (Slot j = 0; j < s_.size(); ++j) {
+        for (Slot j{}; j < s_.size(); ++j) {
             h[j] = y_[j] - b;
             if (s_[j] != 0) moves_.push_back({j, s_[j]});
         }
@@ -182,7 +182,7 @@ class SteppingDual : public SignedDual<Self, T> {
   public:
     void derive() {
         fall_.resize(s_.size()), rise_.resize(s_.size());
-        for (Slot j = 0; j < s_.size(); ++j) measure(j);
+        for (Slot j{}; j < s_.size(); ++j) measure(j);
     }
 
   protected:
@@ -204,7 +204,7 @@ class SteppingDual : public SignedDual<Self, T> {
         Base::set_box(j, c);
         measure(j);
     }
-    isa::BoxView view(Slot from) {
+    isa::BoxView view(std::size_t from) {
         return {.h = h_.edit().data() + from,
                 .fall = fall_.data() + from,
                 .rise = rise_.data() + from,

@@ -55,7 +55,7 @@ class SmoSolver {
                        pair_.coefficients() + rows_.active());
         const std::int64_t taken = pair_.climb(order_, tol, limit);
         moves_.clear();
-        for (Slot j = rows_.resting(); j < rows_.active(); ++j)
+        for (Slot j(rows_.resting()); j < rows_.active(); ++j)
             if (const double by = pair_.coefficient(j) - before_[j - rows_.resting()]; by != 0)
                 moves_.push_back({j, by});
         pair_.catch_up(moves_);
@@ -69,7 +69,7 @@ class SmoSolver {
         const std::size_t most = std::max(kAdmitted, rows_.hot() / 2) / 2;
         for (const double way : {1.0, -1.0}) {
             found_.clear();
-            for (Slot j = 0; j < rows_.size(); ++j)
+            for (Slot j{}; j < rows_.size(); ++j)
                 if (const double pull = way * pair_.pull(j); pull > least && !rows_.is_hot(j))
                     found_.push_back({-pull, rows_.id(j)});
             if (found_.size() > most) {
@@ -85,9 +85,9 @@ class SmoSolver {
     }
     void shrink() {
         rows_.together([&] {
-            for (Slot j = rows_.resting(); j < rows_.active(); ++j)
+            for (Slot j(rows_.resting()); j < rows_.active(); ++j)
                 if (pair_.pressed(j) && supports_(j)) rows_.rest(j);
-            for (Slot j = rows_.active(); j-- > rows_.resting();)
+            for (Slot j(rows_.active()); j-- > rows_.resting();)
                 if (pair_.pressed(j)) rows_.demote(j);
         });
     }
@@ -96,7 +96,7 @@ class SmoSolver {
     Pair<T>& pair_;
     Order order_;
     std::function<bool(Slot)> supports_;
-    std::vector<std::pair<double, std::int64_t>> found_;
+    std::vector<std::pair<double, Id>> found_;
     std::vector<double> before_;
     std::vector<Move> moves_;
 };
