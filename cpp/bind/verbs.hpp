@@ -209,8 +209,7 @@ class VerbBinder {
 
     // ---- what the method alone knows ----
 
-    void operator()(verb::intercept) { array("intercept", &Algo::intercept); }
-    void operator()(verb::free_bias) { array("free_bias", &Algo::free_bias); }
+    void operator()(verb::bias) { array("bias", &Algo::bias); }
     void operator()(verb::level) { number("level", &Algo::level); }
     void operator()(verb::radius) { array("radius", &Algo::radius); }
     void operator()(verb::radius_bound) { array("radius_bound", &Algo::radius_bound); }
@@ -219,7 +218,6 @@ class VerbBinder {
         number("breakpoints", &Algo::breakpoints);
     }
     void operator()(verb::passes) { number("passes", &Algo::passes); }
-    void operator()(verb::outer_rounds) { number("outer_rounds", &Algo::outer_rounds); }
 
   private:
     nb::class_<Model>& model;

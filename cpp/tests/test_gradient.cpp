@@ -56,7 +56,7 @@ void norma_promises(Shape shape, bool sparse, std::size_t classes) {
         params.alpha = 0.1;
         params.nu = 0.3;
         params.truncation = tau;
-        params.free_bias = true;
+        params.bias = true;
         params.kernel = kernel(shape, 0.0);
         const Stream<T> stream(90, 6, classes, sparse);
         keeps_promises<Algo>(params, stream, classes);

@@ -17,9 +17,9 @@ Victim<Algo> victim(bool sparse, auto&& set) {
 }
 
 template <class T>
-void lasvm(bool sparse, const char* selection) {
+void lasvm(bool sparse, const char* query) {
     const Stream<T> stream(46, 4, 3, sparse);
-    auto v = victim<Lasvm<T>, T>(sparse, [&](auto& p) { p.selection = selection, p.pool = 3; });
+    auto v = victim<Lasvm<T>, T>(sparse, [&](auto& p) { p.query = query, p.pool = 3; });
     v.survives([](auto& m) { m.unlearn(kSome); })
         .survives([](auto& m) { m.grow(3); })
         .learns(stream, 30, 46, 16)
@@ -68,7 +68,7 @@ void core_vector(bool sparse) {
 
 int main() {
     for (bool sparse : {false, true}) {
-        lasvm<float>(sparse, sparse ? "active" : "random");
+        lasvm<float>(sparse, sparse ? "greedy" : "all");
         huller<double>(sparse);
         smo<float>(sparse);
         core_vector<float>(sparse);

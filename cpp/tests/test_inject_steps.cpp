@@ -1,6 +1,6 @@
 // The step-based learners and the balls under injected failures.
 #include "inject.hpp"
-#include "onlinesvm/ball/stream.hpp"
+#include "onlinesvm/ball/stream_svm.hpp"
 #include "onlinesvm/gradient/norma.hpp"
 #include "onlinesvm/gradient/pegasos.hpp"
 #include "onlinesvm/gradient/sgd.hpp"
@@ -46,7 +46,7 @@ int main() {
     everywhere<Pegasos>(plain);
     everywhere<Pegasos>([](auto& p) { p.block = 3, p.average = true, p.t0 = -1.0; });
     everywhere<NormaClassifier>([](auto& p) { p.truncation = 6, p.nu = 0.2; });
-    everywhere<NormaRegressor>([](auto& p) { p.free_bias = true; });
+    everywhere<NormaRegressor>([](auto& p) { p.bias = true; });
     everywhere<NormaOneClass>([](auto& p) { p.nu = 0.5; });
     everywhere<StreamSVM>(plain);
     everywhere<StreamSVM>([](auto& p) { p.lookahead = 4; });

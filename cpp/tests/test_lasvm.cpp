@@ -1,4 +1,4 @@
-// LASVM on small streams: dense and sparse, two classes and three, every selection, with a cache so
+// LASVM on small streams: dense and sparse, two classes and three, every query, with a cache so
 // small that rows come and go, finishing, and unlearning.
 #include "check.hpp"
 #include "onlinesvm/dual/lasvm.hpp"
@@ -14,11 +14,11 @@ void learns(bool sparse, std::size_t classes) {
 
     auto p = boxed<Lasvm<T>>(Shape::rbf);
     p.pool = 4;
-    for (const char* selection : {"gradient", "active", "autoactive"}) {
-        p.selection = selection;
+    for (const char* query : {"gradient", "greedy", "margin"}) {
+        p.query = query;
         keeps_promises<Lasvm<T>>(p, stream, classes);
     }
-    p.selection = "random";
+    p.query = "all";
     p.cache_bytes = 4096;
     p.reprocess = -1;
     keeps_promises<Lasvm<T>>(p, stream, classes);

@@ -44,7 +44,7 @@ void running_out_of_rounds_is_told() {
     auto p = boxed<Ramp<double>>(Shape::rbf, 1.0);
     bool told[2] = {};
     for (std::int64_t rounds : {1, 50}) {
-        p.max_outer = rounds;
+        p.max_rounds = rounds;
         Ramp<double> model(p);
         for (std::size_t i = 0; i < stream.size(); ++i) {
             model.learn(stream[i], double(i % 3 == 0), 1.0, Id(i));

@@ -32,7 +32,7 @@ def stream(n: int = 200, d: int = 5):
         ({"C": 1.0}, "missing 'variant'"),
         (PARAMS | {"nonsense": 1}, "unknown name 'nonsense'"),
         (PARAMS | {"C": "much"}, "'C' has the wrong type"),
-        (PARAMS | {"variant": "PA-III"}, "PA-III"),
+        (PARAMS | {"variant": "PA-III"}, "variant"),
         (PARAMS | {"kernel": {"name": "sigmoid"}}, "sigmoid"),
         (PARAMS | {"kernel": {"gamma": 1.0}}, "missing 'name'"),
         (PARAMS | {"kernel": LINEAR | {"width": 1}}, "unknown name 'width'"),

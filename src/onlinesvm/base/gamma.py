@@ -19,7 +19,7 @@ from .rows import DenseRows, Rows, SparseRows
 from .state import ModelState
 
 #: The settings that make a core use every label.
-ASK_ALL = {"query": "all", "selection": "random"}
+ASK_ALL = {"query": "all"}
 #: So many examples settle gamma; after 1, 2, 4, ... of them it is taken anew.
 WARM_UP = 256
 #: Rows whose own gamma differs by this factor from the one in use are worth a warning.

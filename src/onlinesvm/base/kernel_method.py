@@ -12,8 +12,6 @@ from ..kernels import NAMES, KernelFunction, check_kernel
 from .estimator import OnlineEstimator
 from .parameters import count, inherit, number, special, word
 
-_BIAS_VERBS = ("intercept", "free_bias")  # of the core
-
 
 class KernelMethod(OnlineEstimator):
     """A learner that sees examples through a kernel."""
@@ -66,8 +64,8 @@ class KernelMethod(OnlineEstimator):
     def intercept_(self) -> NDArray[np.float64]:
         """The bias of each output: the constant of the kernel, and one of its own."""
         core = self._fitted_core("intercept_")
-        own = next((getattr(core, verb) for verb in _BIAS_VERBS if hasattr(core, verb)), None)
-        bias = np.zeros(core.outputs) if own is None else self._by_output(np.asarray(own()))
+        own = self._by_output(np.asarray(core.bias())) if hasattr(core, "bias") else None
+        bias = np.zeros(core.outputs) if own is None else own
         offset = self._core_settings["kernel"]["offset"]
         return bias + offset * self.dual_coef_.sum(axis=1) if offset else bias
 

@@ -68,8 +68,7 @@ class LASVC(TowardsOptimum):
     )
     query: Literal["all", "margin", "greedy", "gradient"] = word(
         default="all",
-        words={"all": "random", "margin": "autoactive", "greedy": "active", "gradient": "gradient"},
-        core="selection",
+        words=("all", "margin", "greedy", "gradient"),
         doc="""``"all"`` learns every example, in the order of the stream. ``"margin"`` asks for
         labels of examples with ``|f(x)| < 1 + delta / 2``: beyond, a right label would change
         nothing. ``"greedy"`` and ``"gradient"`` learn one of every ``pool`` examples, the one with

@@ -93,7 +93,6 @@ class IncrementalSVC(SoftMargin, OnlineClassifier):
     max_rounds: int = count(
         default=1000,
         at_least=1,
-        core="max_iter",
         doc="""Rounds of corrections after one change. Where they do not suffice, a
         ``ConvergenceWarning`` says so, and the model is valid but less exact.""",
     )

@@ -46,7 +46,6 @@ class OfflineRampSVC(RampProblem, BatchClassifier):
     max_rounds: int = count(
         default=50,
         at_least=1,
-        core="max_outer",
         doc="At most so many rounds of relocating the examples on the ramp.",
     )
     classes: Sequence[Any] | None = inherit(

@@ -55,7 +55,7 @@ class NormaModel(LearningRate, LinearOrKernel, StepByStep):
     def _core_params(self, n_features: int) -> dict[str, Any]:
         settings = super()._core_params(n_features)
         bias = settings.pop("bias", "none")
-        settings["free_bias"] = bias == "free"
+        settings["bias"] = bias == "free"
         settings["kernel"]["offset"] = float(bias == "kernel")
         if settings["truncation"] is None:
             settings["truncation"] = self._tau(settings)

@@ -151,7 +151,7 @@ class Function {
         const auto* m = std::get_if<KernelModel<T>>(&model);
         return m ? m->stored() : std::vector<Id>();
     }
-    std::vector<double> free_bias() const {
+    std::vector<double> bias() const {
         std::vector<double> out;
         for (const Output& output : of) out.push_back(output.bias);
         return out;

@@ -176,6 +176,12 @@ class OneVsRest {
         if constexpr (A::loading) demand_sound();
     }
 
+    std::vector<double> bias() const {
+        std::vector<double> b;
+        for (const auto& machine : machines_) b.push_back(machine->bias());
+        return b;
+    }
+
   protected:
     struct Notes final : Slotted<Notes, T> {  // what is known of an example besides x
         explicit Notes(KernelCache<T>& rows) : Slotted<Notes, T>(rows) { this->follow_slots(); }
@@ -279,11 +285,6 @@ class OneVsRest {
             for (Slot j{}; j < rows_->size(); ++j)
                 total += term(*machines_[c], j, f[j * machines_.size() + c]);
         return total;
-    }
-    std::vector<double> biases() const {
-        std::vector<double> b;
-        for (const auto& machine : machines_) b.push_back(machine->bias());
-        return b;
     }
 
     double worst_violation(std::span<const Slot> slots) const {

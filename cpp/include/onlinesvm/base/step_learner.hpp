@@ -56,7 +56,7 @@ class StepLearner {
     void score_many(std::span<const Row<T>> xs, double* out) const { f.score_many(xs, out); }
     std::size_t outputs() const { return f.outputs(); }
     Weights weights() const { return f.weights(); }
-    std::vector<double> free_bias() const { return f.free_bias(); }
+    std::vector<double> bias() const { return f.bias(); }
     Support<T> support() const { return f.support(); }
 
     void grow(std::size_t classes) {

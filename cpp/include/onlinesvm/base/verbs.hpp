@@ -42,14 +42,12 @@ struct suffered {};
 struct touching {};
 struct evidence {};
 // What the method alone knows.
-struct intercept {};
-struct free_bias {};
+struct bias {};
 struct level {};
 struct radius {};
 struct radius_bound {};
 struct path {};
 struct passes {};
-struct outer_rounds {};
 }  // namespace verb
 
 // Of a solver that keeps the examples of its problem.

@@ -16,7 +16,7 @@ namespace onlinesvm {
 template <class T>
 class Huller : public OneVsRest<T, Hulls<T>> {
   public:
-    using Verbs = Offers<SolvedVerbs, verb::duality_gap, verb::finish, verb::intercept,
+    using Verbs = Offers<SolvedVerbs, verb::duality_gap, verb::finish, verb::bias,
                          verb::suffered, verb::touching>;
 
     struct Params : KernelParams {
@@ -105,7 +105,6 @@ class Huller : public OneVsRest<T, Hulls<T>> {
             if (machines_[c]->complete()) sum += double(violators_[c]);
         return sum;
     }
-    std::vector<double> intercept() const { return this->biases(); }
 
     auto undoable() { return std::tie(random_, idle_); }
 

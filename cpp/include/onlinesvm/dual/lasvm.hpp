@@ -13,14 +13,14 @@ namespace onlinesvm {
 template <class T>
 class Lasvm : public PairModel<T> {
   public:
-    using Verbs = Offers<SolvedVerbs, verb::evidence, verb::finish, verb::intercept,
+    using Verbs = Offers<SolvedVerbs, verb::evidence, verb::finish, verb::bias,
                          verb::labels_used, verb::suffered, verb::violation>;
 
     struct Params : KernelParams {
         double tol = 1e-3;                // tau
         std::int64_t reprocess = 1;       // steps after each example; negative: as needed
         std::int64_t seed_per_class = 5;  // examples kept while the other class is missing
-        std::string selection = "random";
+        std::string query = "all";
         std::int64_t pool = 50;  // examples that "active" and "gradient" choose from
 
         template <class F>
@@ -29,7 +29,7 @@ class Lasvm : public PairModel<T> {
             field("tol", tol);
             field("reprocess", reprocess);
             field("seed_per_class", seed_per_class);
-            field("selection", selection);
+            field("query", query);
             field("pool", pool);
         }
     };
@@ -179,10 +179,10 @@ class Lasvm : public PairModel<T> {
         return std::int64_t(held) < params_.seed_per_class;
     }
 
-    // ---- selection ----
+    // ---- which labels ----
 
     bool picks_from_pool() const {
-        return params_.selection == "active" || params_.selection == "gradient";
+        return params_.query == "greedy" || params_.query == "gradient";
     }
     bool selects(Row<T> x, double y, double weight, Id id) {
         double least = std::numeric_limits<double>::infinity();
@@ -191,11 +191,11 @@ class Lasvm : public PairModel<T> {
             const Pair<T>& m = *machines_[c];
             const double f = f_[c] + m.bias();
             const double yf = sign(c, y) * f;
-            least = std::min(least, params_.selection == "gradient" ? yf : std::abs(f));
+            least = std::min(least, params_.query == "gradient" ? yf : std::abs(f));
             // Beyond this an example on its right side cannot be half of a violating pair.
             doubtful |= !m.complete() || std::abs(f) < 1 + 0.5 * m.delta();
         }
-        if (params_.selection == "autoactive" && !doubtful) return false;
+        if (params_.query == "margin" && !doubtful) return false;
         return query_.asks(least, x, y, weight, id);
     }
 

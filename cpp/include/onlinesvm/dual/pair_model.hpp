@@ -22,7 +22,6 @@ class PairModel : public OneVsRest<T, Pair<T>> {
             return m.coefficient(j) * (m.label(j) - 0.5 * (f - m.bias()));
         });
     }
-    std::vector<double> intercept() const { return this->biases(); }
     void grow(std::size_t classes) {
         this->grow_to(classes, [&](Pair<T>& m) {  // every example held is a negative
             for (Slot j{}; j < rows_->size(); ++j) m.learn(j, -1, this->cost(j), 0);

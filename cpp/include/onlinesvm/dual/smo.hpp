@@ -17,7 +17,7 @@ class Smo : public PairModel<T> {
     using Base = PairModel<T>;
 
   public:
-    using Verbs = Offers<SolvedVerbs, verb::evidence, verb::improve, verb::intercept>;
+    using Verbs = Offers<SolvedVerbs, verb::evidence, verb::improve, verb::bias>;
 
     struct Params : KernelParams {
         double tol = 1e-3;

@@ -19,23 +19,23 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
     using Base = OneVsRest<T, Balanced<T>>;
 
   public:
-    using Verbs = Offers<SolvedVerbs, verb::evidence, verb::free_bias, verb::set_C, verb::reweight,
+    using Verbs = Offers<SolvedVerbs, verb::evidence, verb::bias, verb::set_C, verb::reweight,
                          verb::leave_one_out>;
 
     struct Params : KernelParams {
         double tol = 1e-8;             // largest KKT violation left
-        std::int64_t max_iter = 1000;  // rounds per change
+        std::int64_t max_rounds = 1000;  // rounds per change
 
         template <class F>
         void fields(F&& field) {
             KernelParams::fields(field);
             field("tol", tol);
-            field("max_iter", max_iter);
+            field("max_rounds", max_rounds);
         }
     };
 
     explicit Incremental(const Params& p)
-        : Base(p, {.kkt = p.tol, .rounds = p.max_iter}), C_(p.C) {}
+        : Base(p, {.kkt = p.tol, .rounds = p.max_rounds}), C_(p.C) {}
 
     void expect(std::span<const Row<T>> coming) { rows_->expect(coming); }
 
@@ -124,7 +124,6 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
         });
     }
 
-    std::vector<double> free_bias() const { return this->biases(); }
 
     // |w|^2/2 + sum C_i max(0, 1 - y_i f(x_i)) over the examples held, summed over outputs.
     double objective() const {

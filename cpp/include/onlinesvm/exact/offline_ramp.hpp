@@ -9,13 +9,13 @@ namespace onlinesvm {
 template <class T>
 class OfflineRamp : public RampModel<T> {
   public:
-    using Verbs = Offers<SolvedVerbs, verb::evidence, verb::solve, verb::outer_rounds>;
+    using Verbs = Offers<SolvedVerbs, verb::evidence, verb::solve>;
 
     struct Params : RampParams {
         template <class F>
         void fields(F&& field) {
             RampParams::fields(field);
-            field("max_outer", max_outer);
+            field("max_rounds", max_rounds);
         }
     };
 
@@ -39,7 +39,7 @@ class OfflineRamp : public RampModel<T> {
                 box->optimise();
                 vanishing = a_class_would_vanish(*box);
                 moving = !vanishing && this->relocate(*box);
-            } while (++round < ramp_.max_outer && moving);
+            } while (++round < ramp_.max_rounds && moving);
             outer_ = std::max(outer_, round);
             if (moving || vanishing) box->give_up();
         }

@@ -63,7 +63,7 @@ class Poker : public OneVsRest<T, Parametric<T, Task::copies>> {
     static constexpr bool kClasses = std::is_same_v<Task, PokerClassification>;
 
   public:
-    using Verbs = Offers<SolvedVerbs, verb::evidence, verb::free_bias, verb::level, verb::path>;
+    using Verbs = Offers<SolvedVerbs, verb::evidence, verb::bias, verb::level, verb::path>;
 
     struct Params : KernelParams {
         double tol = 1e-8;  // largest KKT violation left
@@ -156,7 +156,6 @@ class Poker : public OneVsRest<T, Parametric<T, Task::copies>> {
         return total;
     }
     double level() const { return 0.0 - machines_[0]->bias(); }
-    std::vector<double> free_bias() const { return this->biases(); }
     // The breakpoints of the last call, output by output.
     std::vector<std::vector<Breakpoint>> path() const {
         std::vector<std::vector<Breakpoint>> all;

@@ -25,7 +25,7 @@ struct RampParams : KernelParams {
     double tol = 1e-2;  // largest violation left
     std::string stopping = "kkt";
     double gain_tol = 1e-5;       // of stopping "paper": the smallest gain of the dual worth a step
-    std::int64_t max_outer = 50;  // rounds of relocation
+    std::int64_t max_rounds = 50;  // rounds of relocation
 
     template <class F>
     void fields(F&& field) {
@@ -110,8 +110,8 @@ class RampModel : public OneVsRest<T, Box<T>> {
     void settle(Box<T>& box) {
         std::int64_t round = 0;
         do box.optimise();
-        while (relocate(box) && ++round < ramp_.max_outer);
-        if (round == ramp_.max_outer) box.give_up();
+        while (relocate(box) && ++round < ramp_.max_rounds);
+        if (round == ramp_.max_rounds) box.give_up();
         if (++updates_ % kRefresh == 0) box.refresh();
     }
 

@@ -13,24 +13,24 @@ namespace onlinesvm {
 template <class T, class Task>
 class Norma : public StepLearner<T, Norma<T, Task>> {
   public:
-    using Verbs = Offers<StepVerbs, verb::unlearn, verb::level, verb::free_bias>;
+    using Verbs = Offers<StepVerbs, verb::unlearn, verb::level, verb::bias>;
     struct Params {
         double alpha = 1e-2;  // lambda
         std::string learning_rate = "constant";
         double eta0 = 0.1, nu = 0.0;  // nu = 0: the level stays
         std::int64_t truncation = 0;  // tau; 0: none
-        bool free_bias = false;
+        bool bias = false;
         Kernel kernel;
         Task task;
         void fields(auto&& f) {
             f("alpha", alpha), f("learning_rate", learning_rate), f("eta0", eta0), f("nu", nu);
-            f("truncation", truncation), f("free_bias", free_bias), f("kernel", kernel);
+            f("truncation", truncation), f("bias", bias), f("kernel", kernel);
             task.fields(f);
         }
     };
 
     explicit Norma(const Params& p)
-        : Norma::StepLearner(p.kernel, {.births = p.truncation > 0, .bias = p.free_bias}), p(p) {}
+        : Norma::StepLearner(p.kernel, {.births = p.truncation > 0, .bias = p.bias}), p(p) {}
 
     // Predict with the old f; shrink it, drop what is too old, append; then move the level.
     double step(Function<T>& f, const Example<T>& e) {
