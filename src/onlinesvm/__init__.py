@@ -8,6 +8,9 @@ from .base import CertificateError as CertificateError
 from .base import OnlineEstimator
 from .base import load as load
 from .base import verify as verify
+from .budget.bsgd import BudgetedRampSVC as BudgetedRampSVC
+from .budget.bsgd import BudgetedSVC as BudgetedSVC
+from .budget.bsgd import BudgetedSVR as BudgetedSVR
 from .dual.huller import HullerSVC as HullerSVC
 from .dual.lasvm import LASVC as LASVC
 from .dual.smo import SmoSVC as SmoSVC

@@ -165,6 +165,28 @@ class Function {
         born.edit(slot) = born.back();
         born.pop_back();
     }
+    // x_q <- h x_p + (1 - h) x_q, with the coefficients a s_p + b s_q; p goes.
+    void merge(Slot p, Slot q, double h, double a, double b) {
+        std::get<KernelModel<T>>(model).merge(p, q, h, a, b);
+    }
+    // s_i += d_i s_p for all others; p goes.
+    void project(Slot p, std::span<const double> d) {
+        std::get<KernelModel<T>>(model).project(p, d);
+    }
+    // k(x_i, x_slot) of every stored i.
+    std::span<const T> kernel_row(Slot slot) {
+        return std::get<KernelModel<T>>(model).kernel_row(slot);
+    }
+    // sum_r s_ri s_rj of every stored i with j, or where there is no j, with itself.
+    void products(std::optional<Slot> j, std::vector<double>& out) const {
+        out.assign(size(), 0.0);
+        for (std::size_t r = 0; r < outputs(); ++r) {
+            const double* v = std::get<KernelModel<T>>(model).coefficients(r * parts);
+            const double a2 = of[r].a * of[r].a, fixed = j ? v[*j] : 0.0;
+            for (std::size_t i = 0; i < out.size(); ++i) out[i] += a2 * v[i] * (j ? fixed : v[i]);
+        }
+    }
+
     // v as it grew: visit(i, v) after each stored example, in slot order.
     template <class Visit>
     void replay(const Row<T>& x, Visit&& visit) const {

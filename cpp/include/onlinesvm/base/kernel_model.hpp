@@ -32,6 +32,7 @@ class KernelModel {
     void expect(std::span<const Row<T>> xs) {
         coming = 0;
         turn_ = kNobody;
+        stale.clear();
         if (xs.empty() || store.size() == 0 || !alike(xs)) return;
         expected.resize(std::max(expected.size(), xs.size()));
         std::vector<T*> out;
@@ -51,9 +52,19 @@ class KernelModel {
         store.demand_own_value(x);
         const Row<T> query = as_stored(x, scratch);
         const std::size_t i = std::exchange(turn_, kNobody);
-        const T* row = i < coming ? complete(query, expected[i]) : fresh(query);
+        row = i < coming ? complete(query, expected[i]) : fresh(query);
+        newest = store.size();
         for (std::size_t r = 0; r < outputs(); r += every)
             *out++ = isa::table<T>().dot(row, s[r].data(), store.size());
+    }
+    // k(x_i, x_slot) of every stored i; of the example read last, if it was stored, it is at hand.
+    std::span<const T> kernel_row(Slot slot) {
+        const Row<T> x = store.get(slot, scratch);
+        if (std::exchange(newest, kNobody) != slot)
+            row = fresh(x);
+        else
+            row[slot] = static_cast<T>(store.self(x));
+        return {row, store.size()};
     }
 
     void score(const Row<T>& x, double* out) const { score_many({&x, 1}, out); }
@@ -107,8 +118,28 @@ class KernelModel {
             row.edit(slot) = row[last];
             row.pop_back();
         }
-        coming = 0;  // the rows announced are of the slots as they were
+        note_change(slot);
     }
+    // x_q <- h x_p + (1 - h) x_q, with the coefficients a s_p + b s_q; p goes.
+    void merge(Slot p, Slot q, double h, double a, double b) {
+        store.push(mix(p, q, h));
+        store.swap(q, Slot(store.size() - 1));
+        store.pop();
+        ids.edit(q) = kNoId;  // no example of the stream
+        for (auto& row : s) row.edit(q) = a * row[p] + b * row[q];
+        note_change(q);
+        drop(p);
+    }
+    // s_i += d_i s_p for all others; p goes.
+    void project(Slot p, std::span<const double> d) {
+        for (auto& row : s) {
+            const double share = row[p];
+            const std::span<double> all = row.edit();
+            for (std::size_t i = 0; i < all.size(); ++i) all[i] += share * d[i];
+        }
+        drop(p);
+    }
+    const double* coefficients(std::size_t output) const { return s[output].data(); }
 
     // The scores of x as they grew: visit(i, f) after each stored example, in slot order.
     template <class Visit>
@@ -195,7 +226,7 @@ class KernelModel {
     auto undoable() { return std::tie(store, ids, s); }
     void mark() noexcept {}
     void commit() noexcept {}
-    void revert() noexcept { coming = 0; }
+    void revert() noexcept { coming = 0, newest = kNobody; }
 
     template <class A>
     void state(A& a) {
@@ -203,13 +234,15 @@ class KernelModel {
         std::vector<double> coef;
         for (const auto& row : s) coef.insert(coef.end(), row.begin(), row.end());
         a("examples", store);
-        a("ids", ids);
+        a("ids", any(ids));  // merged examples have none
         a("outputs", rows);
         a("coef", coef);
         if constexpr (A::loading) {
             const std::size_t n = store.size();
             demand(ids.size() == n && rows == outputs() && coef.size() == checked_mul(rows, n),
                    "the coefficients do not fit the examples");
+            demand(std::all_of(ids.begin(), ids.end(), [](Id id) { return id >= kNoId; }),
+                   "an id is negative");
             largest = ids.empty() ? kNoId : *std::max_element(ids.begin(), ids.end());
             s.clear();
             for (std::size_t r = 0; r < rows; ++r)
@@ -227,8 +260,11 @@ class KernelModel {
     // Look-ahead: the kernel rows of the examples announced over the first `known` slots.
     std::vector<Aligned<T>> expected;
     std::size_t coming = 0, turn_ = kNobody, known = 0;
-    Aligned<T> row;
-    typename Store<T>::Scratch scratch;
+    std::vector<std::size_t> stale;  // blocks of the store where one is another since
+    T* row = nullptr;                // of the example read last
+    std::size_t newest = kNobody;
+    Aligned<T> own;
+    typename Store<T>::Scratch scratch, mixed;
 
     bool alike(std::span<const Row<T>> xs) const {
         return std::all_of(xs.begin(), xs.end(),
@@ -253,15 +289,50 @@ class KernelModel {
         return form.row();
     }
 
-    const T* complete(const Row<T>& x, Aligned<T>& row) const {
-        if (row.size() < store.padded_size()) row.resize(store.padded_size());
+    void note_change(Slot slot) {
+        known = std::min(known, store.size());
+        newest = kNobody;
+        if (store.sparse()) coming = 0;  // to find one of its examples costs as much as all
+        const std::size_t block = slot / isa::lanes<T> * isa::lanes<T>;
+        if (coming > 0 && std::find(stale.begin(), stale.end(), block) == stale.end())
+            stale.push_back(block);
+    }
+    Row<T> mix(Slot p, Slot q, double h) {
+        const Row<T> x = store.get(p, scratch);
+        typename Store<T>::Scratch& z = mixed;
+        store.get(q, z);
+        const auto at = [&](T x, T z) { return static_cast<T>(h * x + (1.0 - h) * z); };
+        if (!z.sparse) {
+            for (std::size_t i = 0; i < x.size; ++i) z.values[i] = at(x.values[i], z.values[i]);
+            return z.row();
+        }
+        const typename Store<T>::Scratch old = std::exchange(z, {});
+        z.sparse = true, z.width = old.width;
+        for (std::size_t i = 0, j = 0; i < x.size || j < old.indices.size();) {
+            const bool left =
+                j == old.indices.size() || (i < x.size && x.indices[i] <= old.indices[j]);
+            const bool right =
+                i == x.size || (j < old.indices.size() && old.indices[j] <= x.indices[i]);
+            z.indices.push_back(left ? x.indices[i] : old.indices[j]);
+            z.values.push_back(at(left ? x.values[i] : T(0), right ? old.values[j] : T(0)));
+            i += left, j += right;
+        }
+        return z.row();
+    }
+
+    // The slots that an announced row does not know come in whole blocks.
+    T* complete(const Row<T>& x, Aligned<T>& row) const {
+        if (row.size() < store.padded_size() + 1) row.resize(store.padded_size() + isa::lanes<T>);
+        for (std::size_t block : stale)
+            if (block < known) store.row(x, block, block + 1, row.data());
         store.row(x, known, store.size(), row.data());
         return row.data();
     }
-    const T* fresh(const Row<T>& x) {
-        if (row.size() < store.padded_size()) row.resize(2 * store.padded_size());
-        store.row(x, 0, store.size(), row.data());
-        return row.data();
+    T* fresh(const Row<T>& x) {
+        if (own.size() < store.padded_size() + 1)
+            own.resize(2 * store.padded_size() + isa::lanes<T>);
+        store.row(x, 0, store.size(), own.data());
+        return own.data();
     }
 };
 
