@@ -28,12 +28,12 @@ def _one_pass(name: str, *, finish: bool = False) -> Callable[[Task], Callable[[
     """One pass of a dual machine, and perhaps the steps to the optimum of what it holds."""
 
     def enter(task: Task) -> Callable[[], Fitted]:
-        from onlinesvm import dual
+        import onlinesvm
 
         X, y = task.data.X_train, task.data.y_train
 
         def learn() -> Fitted:
-            model = getattr(dual, name)(C=task.C, gamma=task.gamma, cache_bytes=CACHE_MB << 20)
+            model = getattr(onlinesvm, name)(C=task.C, gamma=task.gamma, cache_bytes=CACHE_MB << 20)
             model.partial_fit(X, y, classes=np.unique(y))
             if finish:
                 model.finish()
