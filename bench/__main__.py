@@ -25,6 +25,8 @@ SPEED = (
     "kernel_row",
     "linear",
     "sparse",
+    "features",
+    "budget",
     "stream_1m",
 )
 QUALITY = {

@@ -37,7 +37,8 @@ def in_navigation() -> set[str]:
 
 def test_every_class_is_in_the_reference():
     shown = re.findall(r"^::: ([\w.]+)$", "\n".join(map(text, in_navigation())), re.MULTILINE)
-    assert {f"onlinesvm.{cls.__name__}" for cls in onlinesvm.all_estimators()} <= set(shown)
+    every = (*onlinesvm.all_estimators(), *onlinesvm.all_transformers())
+    assert {f"onlinesvm.{cls.__name__}" for cls in every} <= set(shown)
 
 
 def test_links_lead_to_pages():

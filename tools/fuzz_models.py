@@ -68,7 +68,10 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"lookahead": 6},
         {"balls": 3, "kernel": "rbf"},
         {"lookahead": 4, "kernel": "rbf"},
+        {"shape": "ellipsoid"},
     ],
+    "NystroemFeatures": [{"n_components": 4, "gamma": 1.0}, {"kernel": "linear"}],
+    "FourierFeatures": [{"n_components": 6, "gamma": 1.0, "kernel": "laplacian"}],
     "CoreVectorSVC": [{"sample": "all"}],
     "IncrementalSVC": [{"kernel": "linear"}],
     "PegasosSVC": [{"block": 5, "average": True}, {"block": 4, "kernel": "rbf"}],
@@ -84,14 +87,20 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
 def corpus() -> list[Saved]:
     """Every class, dense, sparse and from dicts, in both types, with two classes and three."""
     saved = []
-    for cls in onlinesvm.all_estimators():
+    for cls in (*onlinesvm.all_estimators(), *onlinesvm.all_transformers()):
         forms = (("dense", "float32", 2), ("sparse", "float64", 3), ("dicts", "float32", 3))
         for form, dtype, classes in (*forms, ("dense", "float64", 3), ("begun", "float32", 2)):
             saved.append(save_one(cls, {"dtype": dtype}, form, classes))
         for params in VARIANTS.get(cls.__name__, []):
             saved.append(save_one(cls, params, "dense", 2))
-            saved.append(save_one(cls, params | {"dtype": "float64"}, "sparse", 3))
+            form = "dense" if params.get("shape") == "ellipsoid" else "sparse"
+            saved.append(save_one(cls, params | {"dtype": "float64"}, form, 3))
     return saved
+
+
+def answers(model: Any, X: Any) -> Any:
+    """What a model is for."""
+    return model.transform(X) if hasattr(model, "transform") else model.predict(X)
 
 
 def save_one(cls: type[Any], params: dict[str, Any], form: str, classes: int) -> Saved:
@@ -367,10 +376,10 @@ def verbs(model: Any, saved: Saved) -> list[Callable[[], Any]]:
     one = X.toarray()[0] if sp.issparse(X) else X[0]
     if is_classifier(model) and len(model.classes_):
         y = model.classes_[y % len(model.classes_)]
-    calls: list[Callable[[], Any]] = [lambda: model.predict(X), lambda: model.nbytes_]
+    calls: list[Callable[[], Any]] = [lambda: answers(model, X), lambda: model.nbytes_]
     if hasattr(model, "partial_fit"):
         calls += [lambda: model.partial_fit(X[:8], y[:8]), lambda: model.learn_one(one, y[0])]
-    calls += [lambda: model.unlearn([0, 1, 5]), lambda: model.predict(X), lambda: model.flush()]
+    calls += [lambda: model.unlearn([0, 1, 5]), lambda: answers(model, X), lambda: model.flush()]
     calls += [lambda: model.kkt_residual(), lambda: model.objective(), lambda: model.radius_]
     calls += [lambda: model.support_vectors_, lambda: model.dual_coef_, lambda: model.coef_]
     return calls
@@ -384,7 +393,7 @@ def comes_back(model: Any, saved: Saved, path: Path) -> str:
         return "accepted, not saved again"
     try:
         again = onlinesvm.load(path)
-        again.predict(saved.X)
+        answers(again, saved.X)
     except ValueError as error:
         return f"saved, but: {error}" if "is not a model" in str(error) else "accepted"
     except Exception:

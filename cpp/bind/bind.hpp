@@ -13,7 +13,7 @@
 //
 // `loaded` checks a state just read and rebuilds what derives from it; `expect` hears of the coming
 // rows; `learn_chunk` takes all rows of a call at once, where that is another thing than one after
-// the other.
+// the other; `using Output = T` makes the scores T where they are features, not decisions.
 #pragma once
 
 #include <atomic>
@@ -43,12 +43,24 @@
 
 namespace onlinesvm::bind {
 
+// What a score is: a decision in double, unless the algorithm has a type for what it gives out.
+template <class Algo>
+struct OutputOf {
+    using type = double;
+};
+template <class Algo>
+    requires requires { typename Algo::Output; }
+struct OutputOf<Algo> {
+    using type = typename Algo::Output;
+};
+
 // An algorithm shared by threads: one writer, many readers. Whoever waits for the lock has let go
 // of the GIL first, so a user's Python kernel can always run.
 template <class Algo, class T>
 class Shared {
   public:
     using Params = typename Algo::Params;
+    using Output = typename OutputOf<Algo>::type;
     using Scores = nb::typed<nb::tuple, double, nb::ellipsis>;
 
     explicit Shared(const Dict& dict)
@@ -112,13 +124,13 @@ class Shared {
 
     // ---- scoring ----
 
-    Array<double, 2> score_dense(const Values2& X) const {
+    Array<Output, 2> score_dense(const Values2& X) const {
         return typed(X, [&]<class S>(const S* values) {
             return score_many(DenseRows<T, S>(values, X.shape(0), X.shape(1)));
         });
     }
 
-    Array<double, 2> score_sparse(const Values1& data, const Vector<std::int32_t>& indices,
+    Array<Output, 2> score_sparse(const Values1& data, const Vector<std::int32_t>& indices,
                                   const Vector<std::int64_t>& indptr, std::size_t width) const {
         return typed(data, [&]<class S>(const S* values) {
             return score_many(
@@ -413,9 +425,9 @@ class Shared {
 
     // All rows of one call are scored by one and the same state of the model.
     template <class Rows>
-    Array<double, 2> score_many(const Rows& rows) const {
+    Array<Output, 2> score_many(const Rows& rows) const {
         const std::size_t n = rows.size();
-        std::vector<double> out;
+        std::vector<Output> out;
         std::size_t outputs = 0;
         {
             nb::gil_scoped_release nogil;
@@ -431,7 +443,7 @@ class Shared {
         return to_numpy(std::move(out), {n, outputs});
     }
     template <class Rows>
-    void score_part(Rows rows, std::size_t first, std::size_t last, double* at) const {
+    void score_part(Rows rows, std::size_t first, std::size_t last, Output* at) const {
         for (std::size_t begin = first; begin < last; begin += score_block) {
             const auto block = rows.block(begin, std::min(score_block, last - begin));
             poll(block.size() * block.front().width * algo->outputs());
@@ -444,8 +456,8 @@ class Shared {
     }
 
     Scores score(Row<T> row) const {
-        Borrowed<std::vector<double>> borrowed;
-        std::vector<double>& out = *borrowed;
+        Borrowed<std::vector<Output>> borrowed;
+        std::vector<Output>& out = *borrowed;
         {
             const Signals signals;
             const auto lock = reading();
@@ -456,7 +468,8 @@ class Shared {
         demand_scores(out.data(), out.size());
         nb::object scores = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(out.size())));
         for (std::size_t i = 0; i < out.size(); ++i)
-            PyTuple_SET_ITEM(scores.ptr(), static_cast<Py_ssize_t>(i), PyFloat_FromDouble(out[i]));
+            PyTuple_SET_ITEM(scores.ptr(), static_cast<Py_ssize_t>(i),
+                             PyFloat_FromDouble(double(out[i])));
         return nb::borrow<Scores>(scores);
     }
 
@@ -474,7 +487,7 @@ class Shared {
     }
     // Its own kernel value is none; a step of weights would find out when it is half done.
     static bool is_too_long(Row<T> x) { return !std::isfinite(squared_norm(x.values, x.size)); }
-    static void demand_scores(const double* scores, std::size_t n) {
+    static void demand_scores(const Output* scores, std::size_t n) {
         if (!all_finite(scores, n))
             throw std::invalid_argument("X: a score is too large for a number; scale the features");
     }

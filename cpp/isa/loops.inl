@@ -489,6 +489,73 @@ bool all_finite(const T* x, size_t n) {
     return total == 0;
 }
 
+// Adding it to a number of at most a quarter of its size rounds that to an integer, which then lies in
+// the lowest bits.
+template <class T>
+inline constexpr T kShift = sizeof(T) == 4 ? T(12582912.0) : T(6755399441055744.0);
+
+template <class T>
+struct IntegerLike {
+    using type = int;
+};
+template <>
+struct IntegerLike<double> {
+    using type = long long;
+};
+
+// t in turns: whole ones go first, then the nearest quarters, and what is left is at most an eighth.
+template <class T>
+inline void wave(Vec<T> t, Vec<T>& cosine, Vec<T>& sine) {
+    using Integers = typename VectorOf<typename IntegerLike<T>::type, kRegister>::type;
+    const Vec<T> shift = Vec<T>{} + kShift<T>, most = Vec<T>{} + kShift<T> / 3;
+    t = (t < most) & (t > -most) ? t : Vec<T>{};
+    t -= (t + shift) - shift;
+    const Vec<T> shifted = t * T(4) + shift;
+    const Integers quarter = (Integers)shifted;
+    const Vec<T> a = (t - (shifted - shift) * T(0.25)) * T(6.283185307179586477), a2 = a * a;
+    Vec<T> s = Vec<T>{}, c = Vec<T>{};
+    if constexpr (sizeof(T) == 8) {
+        s = s + 1.0 / 355687428096000.0;
+        s = s * a2 - 1.0 / 1307674368000.0;
+        s = s * a2 + 1.0 / 6227020800.0;
+        s = s * a2 - 1.0 / 39916800.0;
+        c = c + 1.0 / 20922789888000.0;
+        c = c * a2 - 1.0 / 87178291200.0;
+        c = c * a2 + 1.0 / 479001600.0;
+        c = c * a2 - 1.0 / 3628800.0;
+    }
+    s = s * a2 + T(1.0 / 362880);
+    s = s * a2 - T(1.0 / 5040);
+    s = s * a2 + T(1.0 / 120);
+    s = s * a2 - T(1.0 / 6);
+    s = s * a2 * a + a;
+    c = c * a2 + T(1.0 / 40320);
+    c = c * a2 - T(1.0 / 720);
+    c = c * a2 + T(1.0 / 24);
+    c = c * a2 - T(0.5);
+    c = c * a2 + T(1);
+    const auto odd = (quarter & 1) != 0;
+    const Vec<T> x = odd ? s : c, y = odd ? c : s;
+    cosine = ((quarter + 1) & 2) != 0 ? -x : x;
+    sine = (quarter & 2) != 0 ? -y : y;
+}
+
+template <class T>
+void waves(const T* turns, T scale, T* cosines, T* sines, size_t n) {
+    Vec<T> c, s;
+    size_t i = 0;
+    for (; i + N<T> <= n; i += N<T>) {
+        wave<T>(load(turns + i), c, s);
+        store(cosines + i, c * scale);
+        store(sines + i, s * scale);
+    }
+    if (i == n) return;
+    T tail[N<T>] = {};
+    for (size_t j = i; j < n; ++j) tail[j - i] = turns[j];
+    wave<T>(load(tail), c, s);
+    for (size_t j = i; j < n; ++j) cosines[j] = c[j - i] * scale, sines[j] = s[j - i] * scale;
+}
+
 void symv(const double* a, size_t stride, size_t n, const double* x, double* y) {
     for (size_t r = 0; r < n; ++r) y[r] = dot(a + r * stride, x, n);
 }
@@ -514,9 +581,9 @@ double read(const char* bytes, size_t n) {
 }
 
 template <class T>
-constexpr onlinesvm::isa::Table<T> kTable = {rows<T>,    norms<T>,    finish<T>,    dot<T>,
-                                             axpy<T>,    subtract<T>, step<T>,      pair<T>,
-                                             partner<T>, violation,   all_finite<T>};
+constexpr onlinesvm::isa::Table<T> kTable = {rows<T>,    norms<T>,    finish<T>,     dot<T>,
+                                             axpy<T>,    subtract<T>, step<T>,       pair<T>,
+                                             partner<T>, violation,   all_finite<T>, waves<T>};
 constexpr onlinesvm::isa::DenseTable kDense = {symv, rank_one, read};
 
 }  // namespace

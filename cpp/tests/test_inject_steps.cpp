@@ -1,11 +1,14 @@
-// The step-based learners and the balls under injected failures.
+// The step-based learners, the balls and the features under injected failures.
 #include "inject.hpp"
+#include "onlinesvm/ball/ellipsoid.hpp"
 #include "onlinesvm/ball/stream_svm.hpp"
 #include "onlinesvm/gradient/norma.hpp"
 #include "onlinesvm/gradient/pegasos.hpp"
 #include "onlinesvm/gradient/sgd.hpp"
 #include "onlinesvm/margin/passive_aggressive.hpp"
 #include "onlinesvm/margin/perceptron.hpp"
+#include "onlinesvm/prepare/fourier.hpp"
+#include "onlinesvm/prepare/nystroem.hpp"
 
 using namespace onlinesvm;
 using namespace onlinesvm::test;
@@ -51,5 +54,9 @@ int main() {
     everywhere<StreamSVM>(plain);
     everywhere<StreamSVM>([](auto& p) { p.lookahead = 4; });
     everywhere<StreamSVM>([](auto& p) { p.balls = 3; });
-    say_how_many("steps and balls");
+    life<EllipsoidSVM<double>, double>(kernel(Shape::linear, 1.0), false, plain);
+    everywhere<Nystroem>([](auto& p) { p.n_components = 12; });
+    for (const bool sparse : {false, true})
+        life<Fourier<float>, float>(kernel(Shape::rbf), sparse, plain);
+    say_how_many("steps, balls and features");
 }

@@ -5,7 +5,7 @@ from .ball.core_vector import CoreVectorSVC as CoreVectorSVC
 from .ball.stream_svm import StreamSVC as StreamSVC
 from .base import Certificate as Certificate
 from .base import CertificateError as CertificateError
-from .base import OnlineEstimator
+from .base import OnlineEstimator, OnlineTransformer
 from .base import load as load
 from .base import verify as verify
 from .budget.bsgd import BudgetedRampSVC as BudgetedRampSVC
@@ -29,6 +29,8 @@ from .margin.passive_aggressive import PassiveAggressiveClassifier as PassiveAgg
 from .margin.passive_aggressive import PassiveAggressiveRegressor as PassiveAggressiveRegressor
 from .margin.perceptron import KernelPerceptron as KernelPerceptron
 from .margin.romma import RommaClassifier as RommaClassifier
+from .prepare.fourier import FourierFeatures as FourierFeatures
+from .prepare.nystroem import NystroemFeatures as NystroemFeatures
 from .queries import All as All
 from .queries import Greedy as Greedy
 from .queries import Margin as Margin
@@ -37,7 +39,7 @@ __version__ = "0.1.0"
 
 
 def all_estimators() -> list[type[OnlineEstimator]]:
-    """Every estimator of the library, by name.
+    """Every estimator of the library, by name; what only prepares is in :func:`all_transformers`.
 
     Examples
     --------
@@ -45,5 +47,21 @@ def all_estimators() -> list[type[OnlineEstimator]]:
     >>> [cls.__name__ for cls in onlinesvm.all_estimators() if cls.can("leave_one_out")]
     ['IncrementalSVC']
     """
+    return [cls for cls in _methods() if not issubclass(cls, OnlineTransformer)]
+
+
+def all_transformers() -> list[type[OnlineTransformer]]:
+    """Every transformer of the library, by name.
+
+    Examples
+    --------
+    >>> import onlinesvm
+    >>> [cls.__name__ for cls in onlinesvm.all_transformers()]
+    ['FourierFeatures', 'NystroemFeatures']
+    """
+    return [cls for cls in _methods() if issubclass(cls, OnlineTransformer)]
+
+
+def _methods() -> list[type[OnlineEstimator]]:
     things = (thing for _, thing in sorted(globals().items()) if isinstance(thing, type))
     return [cls for cls in things if issubclass(cls, OnlineEstimator) and "_stem" in vars(cls)]

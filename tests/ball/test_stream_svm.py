@@ -28,6 +28,7 @@ CONTRACT = {
             {"kernel": "rbf", "lookahead": 3, "class_weight": {"ash": 2.0}},
             {"balls": 3, "normalize": False},
             {"kernel": "poly", "degree": 2, "coef0": 1.0, "balls": 3, "dtype": "float32"},
+            {"shape": "ellipsoid", "classes": "open"},
         ],
         expected_failures=weights_are_not_copies(
             "an example of weight 2 is one point of smaller slack, not two points"

@@ -142,8 +142,10 @@ def test_equals_the_twin_after_every_example(rule, kernel, cls):
         model.learn_one(x, y, weight)
         twin.learn(x, y, weight)
         expected = np.array([twin.score(row)[0] for row in stream.X[:8]])
-        got = model.predict(stream.X[:8]) if cls is BudgetedSVR else model.decision_function(
-            stream.X[:8]
+        got = (
+            model.predict(stream.X[:8])
+            if cls is BudgetedSVR
+            else model.decision_function(stream.X[:8])
         )
         np.testing.assert_allclose(got, expected, atol=1e-6 * (1 + np.abs(expected).max()))
 

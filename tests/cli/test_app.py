@@ -181,6 +181,10 @@ def test_refusals_of_predict_and_info(folder):
     broken = folder / "broken.safetensors"
     broken.write_bytes(model.read_bytes()[:-10])
     assert "broken.safetensors" in refused("info", broken)
+    features = folder / "features.safetensors"
+    onlinesvm.NystroemFeatures(4).fit([[1.0, 2.0], [2.0, 1.0]]).save(features)
+    assert "predicts nothing" in refused("predict", features, folder / "train.csv")
+    assert "NystroemFeatures" in run("info", features, words="stdout")
 
 
 def test_a_reordered_table_gives_the_same_labels(folder):

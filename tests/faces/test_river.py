@@ -50,6 +50,21 @@ def test_rivers_checks(model: Any, check: Any) -> None:
     check(to_river(model))
 
 
+@pytest.mark.parametrize("cls", onlinesvm.all_transformers(), ids=lambda cls: cls.__name__)
+def test_transformers(cls: type) -> None:
+    for check in checks.yield_checks(to_river(cls(gamma=1.0))):
+        # Frequencies are those of a column, and names get their columns in order of arrival.
+        if cls is onlinesvm.NystroemFeatures or "shuffle_features" not in check.__name__:
+            check(to_river(cls(gamma=1.0)))
+    model = (
+        preprocessing.StandardScaler()
+        | to_river(cls(gamma=0.1))
+        | to_river(onlinesvm.PegasosSVC(1e-3))
+    )
+    score = evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
+    assert score.get() > 0.8
+
+
 def test_progressive_validation_in_a_pipeline() -> None:
     model = preprocessing.StandardScaler() | RiverClassifier(
         onlinesvm.PassiveAggressiveClassifier(C=0.01)

@@ -7,15 +7,19 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..base import KernelBias, LinearOrKernel, OnlineClassifier, PassByPass
 from ..base.batch import Batch
 from ..base.locking import locked
-from ..base.parameters import count, flag, inherit, number
+from ..base.parameters import count, flag, inherit, number, word
+from ..base.rows import Rows, SparseRows
 
 #: Examples that wait for the next exact ball, unless told otherwise.
 _LOOKAHEAD = 50
+#: An ellipsoid in so many dimensions takes 128 MB for each output.
+_MOST_DIMENSIONS = 4096
 
 
 class StreamSVC(KernelBias, LinearOrKernel, PassByPass, OnlineClassifier):
@@ -43,7 +47,7 @@ class StreamSVC(KernelBias, LinearOrKernel, PassByPass, OnlineClassifier):
 
     Attributes
     ----------
-    radius_ : array, the radius of each output's ball; it never falls
+    radius_ : array, the radius of each output's ball; it never falls. An ellipsoid has none
     radius_bound_ : array, the smallest ball around all examples learned is at least ``radius_``
         divided by this
 
@@ -94,6 +98,15 @@ class StreamSVC(KernelBias, LinearOrKernel, PassByPass, OnlineClassifier):
         doc="""Bring all examples to length one in feature space while learning. Only points of
         equal length make the ball an SVM. The decision stays linear in ``x`` as it is.""",
     )
+    shape: Literal["ball", "ellipsoid"] = word(
+        default="ball",
+        words=("ball", "ellipsoid"),
+        core=None,
+        doc="""``"ellipsoid"`` keeps the smallest ellipsoid of its kind around everything seen
+        (section 6.2 of the paper): one pass, ``n_features^2`` numbers and operations, dense rows of
+        a linear kernel without weights, one body that cannot be merged. No bound on it is known;
+        docs/papers/stream.md has figures.""",
+    )
     bias: Literal["none", "kernel"] = inherit(
         default="kernel",
         doc='``"kernel"`` adds 1 to the kernel, a regularised bias; the paper has none.',
@@ -102,8 +115,9 @@ class StreamSVC(KernelBias, LinearOrKernel, PassByPass, OnlineClassifier):
         default=1000,
         doc="""Passes of :meth:`fit` over its rows, at most; a ``ConvergenceWarning`` tells when
         they were not enough. 1 is the paper's one pass, as ``partial_fit`` and ``learn_one`` make
-        it, and with several ``balls`` one is all there are. With a kernel each costs a kernel value
-        for every row and example kept: :class:`CoreVectorSVC` finds the same ball by fewer.""",
+        it, and with several ``balls`` or an ellipsoid one is all there are. With a kernel each
+        costs a kernel value for every row and example kept: :class:`CoreVectorSVC` finds the same
+        ball by fewer.""",
     )
     tol: float = number(
         default=1e-2,
@@ -117,6 +131,9 @@ class StreamSVC(KernelBias, LinearOrKernel, PassByPass, OnlineClassifier):
     def _core_params(self, n_features: int) -> dict[str, Any]:
         settings = super()._core_params(n_features)
         balls, lookahead = settings["balls"], settings["lookahead"]
+        if self.shape == "ellipsoid":
+            self._demand_an_ellipsoid(n_features)
+            return {name: settings[name] for name in ("C", "normalize", "kernel")}
         if lookahead is None:
             settings["lookahead"] = _LOOKAHEAD if balls == 1 else 1
         elif lookahead > 1 and balls > 1:
@@ -125,8 +142,39 @@ class StreamSVC(KernelBias, LinearOrKernel, PassByPass, OnlineClassifier):
             )
         return settings
 
+    def _demand_an_ellipsoid(self, n_features: int) -> None:
+        """A ValueError for what only a ball can."""
+        for name, one in (("kernel", "linear"), ("balls", 1), ("lookahead", 1)):
+            value = getattr(self, name)
+            if value not in (one, None):
+                raise ValueError(
+                    f"{name}={value!r} is for shape='ball', an ellipsoid takes {name}={one!r}; "
+                    "set one of the two"
+                )
+        if n_features > _MOST_DIMENSIONS:
+            raise ValueError(
+                f"shape='ellipsoid' keeps n_features^2 numbers: X has {n_features} features, at "
+                f"most {_MOST_DIMENSIONS} are allowed; choose shape='ball'"
+            )
+
+    def _core_stem(self) -> str:
+        return "EllipsoidSVM" if self.shape == "ellipsoid" else self._stem
+
+    def _check_kernel_takes(self, rows: Rows) -> None:
+        super()._check_kernel_takes(rows)
+        if self.shape == "ellipsoid" and isinstance(rows, SparseRows):
+            raise ValueError(
+                "X is sparse, which shape='ellipsoid' cannot take; pass dense rows, or choose "
+                "shape='ball'"
+            )
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse &= self.shape != "ellipsoid"
+        return tags
+
     def _pass_by_pass(self, batch: Batch) -> bool:
-        if self.max_iter == 1 or self.balls > 1:
+        if self.max_iter == 1 or self.balls > 1 or self.shape == "ellipsoid":
             self._pass(batch, 1)
             self._core.flush()
             return True
@@ -179,6 +227,11 @@ class StreamSVC(KernelBias, LinearOrKernel, PassByPass, OnlineClassifier):
         if not isinstance(other, StreamSVC) or other is self:
             raise ValueError(f"other must be another StreamSVC, got {other!r}")
         check_is_fitted(other)
+        if "ellipsoid" in (self.shape, other.shape):
+            raise NotImplementedError(
+                "StreamSVC with shape='ellipsoid' cannot merge: no small ellipsoid around two is "
+                "known; StreamSVC with shape='ball' can."
+            )
         with locked(self, other):
             self._ready()
             self._demand_alike(other)
@@ -209,7 +262,8 @@ class StreamSVC(KernelBias, LinearOrKernel, PassByPass, OnlineClassifier):
     @property
     def radius_(self) -> NDArray[np.float64]:
         """The radius of each output's ball; with several balls, of the one around them."""
-        return self._labels.columns(np.asarray(self._fitted_core("radius_").radius()))
+        radius = self._offered("radius", "radius_", "an ellipsoid has none")
+        return self._labels.columns(np.asarray(radius()))
 
     @property
     def radius_bound_(self) -> NDArray[np.float64]:
@@ -220,5 +274,5 @@ class StreamSVC(KernelBias, LinearOrKernel, PassByPass, OnlineClassifier):
         true after any stream, any ``lookahead``, any number of ``balls`` and any :meth:`merge`.
         Collected examples that were not let in yet do not count.
         """
-        bound = self._fitted_core("radius_bound_").radius_bound()
-        return self._labels.columns(np.asarray(bound))
+        bound = self._offered("radius_bound", "radius_bound_", "none is known of an ellipsoid")
+        return self._labels.columns(np.asarray(bound()))

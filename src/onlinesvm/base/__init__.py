@@ -3,15 +3,25 @@
 from .certificate import Certificate, CertificateError, verify
 from .classifier import BatchClassifier, OnlineClassifier
 from .estimator import OnlineEstimator
-from .kernel_method import FreeBias, KernelBias, KernelMethod, SoftMargin, StoresExamples
+from .kernel_method import (
+    AnyKernel,
+    FreeBias,
+    KernelBias,
+    KernelMethod,
+    SoftMargin,
+    StoresExamples,
+    WithGamma,
+)
 from .linear_or_kernel import LinearOrKernel
 from .outlier import OnlineOutlierDetector
 from .passes import PassByPass, StepByStep
 from .persistence import load
 from .regressor import OnlineRegressor
 from .step_learner import StepLearner
+from .transformer import OnlineTransformer
 
 __all__ = [
+    "AnyKernel",
     "BatchClassifier",
     "Certificate",
     "CertificateError",
@@ -23,11 +33,13 @@ __all__ = [
     "OnlineEstimator",
     "OnlineOutlierDetector",
     "OnlineRegressor",
+    "OnlineTransformer",
     "PassByPass",
     "SoftMargin",
     "StepByStep",
     "StepLearner",
     "StoresExamples",
+    "WithGamma",
     "load",
     "verify",
 ]

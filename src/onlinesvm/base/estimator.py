@@ -217,7 +217,7 @@ class OnlineEstimator(
         spread = self._spread_of(batch) if self._settles_gamma(settings) else None
         if spread is not None:
             settings["kernel"]["gamma"] = spread.gamma(self.gamma)
-        name = self._stem + self.dtype.removeprefix("float")
+        name = self._core_stem() + self.dtype.removeprefix("float")
         core = create(name, settings)
         for stale in ("feature_names_in_", "_names", "_vocabulary", "_checked", "_unchecked"):
             self.__dict__.pop(stale, None)

@@ -13,24 +13,13 @@ from .estimator import OnlineEstimator
 from .parameters import count, inherit, number, special, word
 
 
-class KernelMethod(OnlineEstimator):
-    """A learner that sees examples through a kernel."""
+class WithGamma(OnlineEstimator):
+    """A learner whose kernel has a ``gamma``, which may be a word that the examples settle."""
 
     _attributes: ClassVar[Mapping[str, str]] = {
-        "support_": "ids of the support vectors",
-        "support_vectors_, dual_coef_": "the vectors and their signed coefficients",
-        "intercept_": "array, the bias of each output",
         "gamma_": "float, the value of ``gamma`` in use, where the kernel has one",
     }
 
-    kernel: str | KernelFunction = special(
-        default="rbf",
-        type="callable",
-        words=NAMES,
-        check=check_kernel,
-        bad=["no such word", 3],
-        doc="A callable ``k(x, X)`` gives the values of one example against the rows of ``X``.",
-    )
     gamma: float | Literal["scale", "auto"] = number(
         default="scale",
         above=0,
@@ -41,6 +30,26 @@ class KernelMethod(OnlineEstimator):
         stream settles them on its first 256 examples, learned afresh after 1, 2, 4, ..., and keeps
         the value from then on; it warns once if the rows so far would give one 10 times as large or
         small. Where the scale of later rows is known beforehand, a number is better.""",
+    )
+
+    def _core_params(self, n_features: int) -> dict[str, Any]:
+        settings = super()._core_params(n_features)
+        kernel = settings["kernel"]
+        if kernel["gamma"] is None:  # until the rows say what the word means
+            kernel["gamma"] = 1.0 / max(1, n_features)
+        return settings
+
+
+class AnyKernel(WithGamma):
+    """A learner that sees examples through a kernel of the user's choice."""
+
+    kernel: str | KernelFunction = special(
+        default="rbf",
+        type="callable",
+        words=NAMES,
+        check=check_kernel,
+        bad=["no such word", 3],
+        doc="A callable ``k(x, X)`` gives the values of one example against the rows of ``X``.",
     )
     degree: int = count(
         default=3, at_least=1, core="kernel.degree", doc="Of the polynomial kernel."
@@ -54,11 +63,19 @@ class KernelMethod(OnlineEstimator):
         kernel = settings["kernel"]
         kernel.setdefault("offset", 0.0)
         kernel["degree"] = float(kernel["degree"])
-        if kernel["gamma"] is None:  # until the rows say what the word means
-            kernel["gamma"] = 1.0 / max(1, n_features)
         if callable(self.kernel):
             return settings | {"kernel": {"name": "function", "function": self.kernel, **kernel}}
         return settings | {"kernel": {"name": self.kernel, **kernel}}
+
+
+class KernelMethod(AnyKernel):
+    """A learner whose solution is made of examples, each with a coefficient."""
+
+    _attributes: ClassVar[Mapping[str, str]] = {
+        "support_": "ids of the support vectors",
+        "support_vectors_, dual_coef_": "the vectors and their signed coefficients",
+        "intercept_": "array, the bias of each output",
+    }
 
     @property
     def intercept_(self) -> NDArray[np.float64]:

@@ -160,7 +160,8 @@ def _read(path: str | os.PathLike[str]) -> bytes:
 def _classes() -> dict[str, type[Any]]:
     import onlinesvm  # the public names exist only once the package is complete
 
-    return {cls.__name__: cls for cls in onlinesvm.all_estimators()}
+    every = (*onlinesvm.all_estimators(), *onlinesvm.all_transformers())
+    return {cls.__name__: cls for cls in every}
 
 
 def _rebuild(kind: str, arrays: dict[str, NDArray[Any]]) -> Any:
@@ -197,7 +198,7 @@ def _settle(model: Any, beginner: Any, facts: dict[str, Any]) -> None:
     if facts["held"] is not None:  # until then every label is used
         known |= {name: every for name, every in ASK_ALL.items() if name in known}
     model._core_settings = known
-    model._core_name = beginner._stem + beginner.dtype.removeprefix("float")
+    model._core_name = beginner._core_stem() + beginner.dtype.removeprefix("float")
     if name != model._core_name:
         raise ValueError(f"its core {str(name)[:80]!r} does not belong to {type(model).__name__}")
     if settings != known:

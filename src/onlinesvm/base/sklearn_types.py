@@ -35,7 +35,25 @@ if TYPE_CHECKING:
 
         def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> NDArray[Any]: ...
 
-else:
-    from sklearn.base import BaseEstimator, ClassifierMixin, OutlierMixin, RegressorMixin
+    class TransformerMixin:
+        """See :class:`sklearn.base.TransformerMixin`."""
 
-__all__ = ["BaseEstimator", "ClassifierMixin", "OutlierMixin", "RegressorMixin"]
+        def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any: ...
+        def set_output(self, *, transform: Any = None) -> Self: ...
+
+else:
+    from sklearn.base import (
+        BaseEstimator,
+        ClassifierMixin,
+        OutlierMixin,
+        RegressorMixin,
+        TransformerMixin,
+    )
+
+__all__ = [
+    "BaseEstimator",
+    "ClassifierMixin",
+    "OutlierMixin",
+    "RegressorMixin",
+    "TransformerMixin",
+]

@@ -29,6 +29,10 @@ class ModelState(BaseEstimator):
     _names: Mapping[Any, None] = {}  # of the columns, in order; none where there is a vocabulary
     _sparsely: bool = False  # how the examples are kept: as the first one came
 
+    def _core_stem(self) -> str:
+        """Which core does the work, where parameters choose between several."""
+        return self._stem
+
     @property
     def _next_id(self) -> int:
         return int(self._register.next)

@@ -99,7 +99,7 @@ class BudgetedSVC(BudgetedModel, OnlineClassifier):
 
 
 class BudgetedRampSVC(BudgetedModel, OnlineClassifier):
-    """BSGD with the ramp loss: a kernel SVM on a fixed budget for endless streams with wrong labels.
+    """BSGD with the ramp loss: a kernel SVM on a budget for endless streams with wrong labels.
 
     Examples far on the wrong side, as wrong labels are, hardly count, so that neither the steps nor
     the few places of the budget go to noise: with 15 % wrong labels it is more accurate than

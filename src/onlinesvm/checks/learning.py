@@ -24,11 +24,14 @@ from .streams import (
     knowing_classes,
     learned,
     one_by_one,
+    predicted,
+    predicted_one,
     promise,
     refuses,
     scores,
     stream_for,
     streaming,
+    transforming,
     ways_to_go_on,
     weighing,
     with_gamma,
@@ -113,11 +116,11 @@ def check_same_stream_same_bits(estimator: Any, stream: Stream) -> None:
 def check_predicting_changes_nothing(estimator: Any, stream: Stream) -> None:
     model = learned(estimator, stream)
     before, names = fingerprint(model), set(vars(model))
-    model.predict(stream.X)
+    predicted(model, stream.X)
     scores(model, stream.X)
     if hasattr(model, "score"):
         model.score(stream.X, stream.y)
-    model.predict_one(stream.X[0])
+    predicted_one(model, stream.X[0])
     if hasattr(model, "wants_label"):
         model.wants_label(stream.X)
     assert fingerprint(model) == before, "predicting changed the model"
@@ -127,8 +130,10 @@ def check_predicting_changes_nothing(estimator: Any, stream: Stream) -> None:
 @promise()
 def check_one_example_methods_agree(estimator: Any, stream: Stream) -> None:
     model = learned(estimator, stream)
-    for x, y, f in zip(stream.X, model.predict(stream.X), scores(model, stream.X), strict=True):
-        if is_regressor(model):
+    for x, y, f in zip(stream.X, predicted(model, stream.X), scores(model, stream.X), strict=True):
+        if transforming(model):
+            assert np.array_equal(model.transform_one(x), f), "transform_one is not transform"
+        elif is_regressor(model):
             assert np.isclose(model.predict_one(x), y, rtol=1e-5, atol=1e-6)
         else:
             assert model.predict_one(x) == y, "predict_one disagrees with predict"
@@ -138,7 +143,7 @@ def check_one_example_methods_agree(estimator: Any, stream: Stream) -> None:
 @promise()
 def check_silent_before_any_data(estimator: Any, stream: Stream) -> None:
     model = clone(estimator)
-    assert model.predict_one(np.zeros(3)) in (None, 0.0)
+    assert not np.any(predicted_one(model, np.zeros(3)))
     assert not model.__sklearn_is_fitted__(), "predict_one started the model"
     if streaming(model):
         weights = np.zeros(len(stream.X))

@@ -8,13 +8,26 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from .streams import Stream, fingerprint, go_on, learned, one_by_one, promise, scores, streaming
+from .streams import (
+    Stream,
+    fingerprint,
+    go_on,
+    learned,
+    one_by_one,
+    predicted_one,
+    promise,
+    scores,
+    streaming,
+    transforming,
+)
 
 
 def _bounded(estimator: Any) -> Any:
     """A copy with a memory budget, where the estimator can have one; else None."""
     model = clone(estimator)
     params = model.get_params(deep=False)
+    if transforming(model):
+        return model
     if "max_support" in params:
         return model.set_params(keep_non_support=10, max_support=20, cache_bytes=1 << 16)
     if "truncation" in params:
@@ -51,7 +64,7 @@ def check_threads_read_while_one_writes(estimator: Any, stream: Stream) -> None:
         try:
             while not done.is_set():
                 assert np.isfinite(scores(model, stream.X)).all()
-                model.predict_one(stream.X[0])
+                predicted_one(model, stream.X[0])
                 fingerprint(model)
         except BaseException as error:
             failures.append(error)

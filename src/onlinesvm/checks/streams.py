@@ -122,7 +122,19 @@ def ways_to_go_on(model: Any, stream: Stream) -> list[Callable[[], Any]]:
 
 def scores(model: Any, X: Any) -> NDArray[np.float64]:
     """The model's real-valued output."""
-    return np.asarray(model.predict(X) if is_regressor(model) else model.decision_function(X))
+    if transforming(model) or is_regressor(model):
+        return np.asarray(predicted(model, X))
+    return np.asarray(model.decision_function(X))
+
+
+def predicted(model: Any, X: Any) -> Any:
+    """What the model says of the rows."""
+    return model.transform(X) if transforming(model) else model.predict(X)
+
+
+def predicted_one(model: Any, x: Any) -> Any:
+    """What the model says of one example."""
+    return model.transform_one(x) if transforming(model) else model.predict_one(x)
 
 
 def fingerprint(model: Any) -> dict[str, bytes]:
@@ -194,13 +206,18 @@ def streaming(estimator: Any) -> bool:
     return hasattr(estimator, "partial_fit")
 
 
+def transforming(estimator: Any) -> bool:
+    return hasattr(estimator, "transform")
+
+
 def classifying(estimator: Any) -> bool:
     return bool(is_classifier(estimator))
 
 
 def weighing(estimator: Any) -> bool:
-    """All but a model of several balls, which refuses unlike weights, and hard margins."""
-    return getattr(estimator, "balls", 1) == 1 and getattr(estimator, "C", 1.0) != math.inf
+    """All but several balls and ellipsoids, which refuse unlike weights, and hard margins."""
+    shape, balls = getattr(estimator, "shape", "ball"), getattr(estimator, "balls", 1)
+    return shape == "ball" and balls == 1 and getattr(estimator, "C", 1.0) != math.inf
 
 
 def sparse(estimator: Any) -> bool:

@@ -74,6 +74,11 @@ def predict_file(
 ) -> None:
     """Write one prediction a line; where the file has labels, tell the score."""
     model = _load(model_path)
+    if not hasattr(model, "predict"):
+        raise ValueError(
+            f"{model_path}: a {type(model).__name__} makes features and predicts nothing; "
+            "name the model that learned behind it"
+        )
     if scores and not hasattr(model, "decision_function"):
         raise ValueError(f"--scores: a {type(model).__name__} predicts numbers and has no scores")
     if out is not None:

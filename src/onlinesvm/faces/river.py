@@ -12,15 +12,17 @@ from typing import Any
 from river import base
 from sklearn.base import clone, is_regressor
 
-from .. import PassiveAggressiveClassifier, PassiveAggressiveRegressor
-from ..base import OnlineClassifier, OnlineRegressor
+from .. import FourierFeatures, PassiveAggressiveClassifier, PassiveAggressiveRegressor
+from ..base import OnlineClassifier, OnlineRegressor, OnlineTransformer
 from ..base.validation import frame_records
 
-__all__ = ["RiverClassifier", "RiverRegressor", "to_river"]
+__all__ = ["RiverClassifier", "RiverRegressor", "RiverTransformer", "to_river"]
 
 
-def to_river(model: OnlineClassifier | OnlineRegressor) -> RiverClassifier | RiverRegressor:
-    """The model as a river classifier or regressor that starts from nothing.
+def to_river(
+    model: OnlineClassifier | OnlineRegressor | OnlineTransformer,
+) -> RiverClassifier | RiverRegressor | RiverTransformer:
+    """The model as a river classifier, regressor or transformer that starts from nothing.
 
     Parameters
     ----------
@@ -38,6 +40,8 @@ def to_river(model: OnlineClassifier | OnlineRegressor) -> RiverClassifier | Riv
     >>> model.predict_one({"money": 1.0})
     'spam'
     """
+    if isinstance(model, OnlineTransformer):
+        return RiverTransformer(model)
     wrapper: Any = RiverRegressor if is_regressor(model) else RiverClassifier
     wrapped: RiverClassifier | RiverRegressor = wrapper(model)
     return wrapped
@@ -110,3 +114,29 @@ class RiverRegressor(_Wrapped, base.MiniBatchRegressor):
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
         yield {"model": PassiveAggressiveRegressor()}
+
+
+class RiverTransformer(base.Transformer):
+    """One of our transformers as a river one; what goes in and comes out are dicts.
+
+    Parameters
+    ----------
+    model : transformer with ``learn_one``
+    """
+
+    def __init__(self, model: OnlineTransformer) -> None:
+        self.model = model
+        self._learner = clone(model)
+
+    def learn_one(self, x: dict[Any, Any]) -> None:
+        """Learn one example."""
+        self._learner.learn_one(x)
+
+    def transform_one(self, x: dict[Any, Any]) -> dict[Any, Any]:
+        """The features of one example; 0 as long as they are not settled."""
+        features: dict[Any, Any] = self._learner.transform_one(x)
+        return features
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        yield {"model": FourierFeatures(gamma=1.0)}

@@ -11,6 +11,7 @@ from onlinesvm.reference.incremental import Incremental
 from onlinesvm.reference.kernels import Kernel
 from onlinesvm.reference.lasvm import LASVM
 from onlinesvm.reference.norma import Norma
+from onlinesvm.reference.nystroem import Nystroem
 from onlinesvm.reference.offline_ramp import OfflineRamp
 from onlinesvm.reference.passive_aggressive import PassiveAggressive
 from onlinesvm.reference.perceptron import Perceptron
@@ -29,6 +30,7 @@ __all__ = [
     "Kernel",
     "Margin",
     "Norma",
+    "Nystroem",
     "OfflineRamp",
     "OneVsRest",
     "PassiveAggressive",

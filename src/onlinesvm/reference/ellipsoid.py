@@ -1,5 +1,5 @@
 """An ellipsoid in place of StreamSVM's ball (sketched in section 6.2 of Rai, Daume &
-Venkatasubramanian 2009): a derivation with its guarantee, kept for study.
+Venkatasubramanian 2009): a derivation with its guarantee. Fast: ``StreamSVC(shape="ellipsoid")``.
 """
 
 from __future__ import annotations
@@ -51,7 +51,10 @@ class EllipsoidSVM:
             A, B2 = _axes(rho, tau)
             return float(np.log(A) + (D - 1) / 2 * np.log(B2))
 
-        tau = float(minimize_scalar(volume, bounds=(0, (rho - 1) / 2), method="bounded").x)
+        least = minimize_scalar(
+            volume, bounds=(0, (rho - 1) / 2), method="bounded", options={"xatol": 1e-12 * rho}
+        )
+        tau = float(least.x)
         A, B2 = _axes(rho, tau)
         B = np.sqrt(B2)
         self.c = self.c + tau * self.L @ u

@@ -86,6 +86,9 @@ struct Table {
     // The largest |h| among those whose step is not zero.
     double (*violation)(const BoxView&, std::size_t n);
     bool (*all_finite)(const T* x, std::size_t n);
+    // scale cos(2 pi t) and scale sin(2 pi t). Beyond 2^22 turns (double: 2^51), where a number has no
+    // room left for a part of one, it counts as whole.
+    void (*waves)(const T* turns, T scale, T* cosines, T* sines, std::size_t n);
 };
 
 struct DenseTable {

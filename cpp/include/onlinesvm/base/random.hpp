@@ -2,8 +2,10 @@
 #pragma once
 
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numbers>
 
 #include "onlinesvm/base/archive.hpp"
 
@@ -15,6 +17,21 @@ class Random {
 
     // Any of 0, ..., n - 1; the excess of the first few is below n / 2^64.
     std::size_t below(std::size_t n) { return std::size_t(next() % n); }
+
+    // A stream of its own for every number, whatever was drawn here before or after.
+    Random fork(std::size_t number) const {
+        Random other = *this;
+        other.state_ ^= Random(std::int64_t(number)).next();
+        other.state_ = other.next();
+        return other;
+    }
+    // Uniform in the open interval from 0 to 1.
+    double unit() { return (double(next() >> 12) + 0.5) * 0x1p-52; }
+    // Standard normal, by Box and Muller; the second of each pair is left where it is.
+    double normal() {
+        const double length = std::sqrt(-2.0 * std::log(unit()));
+        return length * std::cos(2.0 * std::numbers::pi * unit());
+    }
 
     template <class A>
     void state(A& a) {

@@ -1,0 +1,1 @@
+"""Preparation that learns from the same stream as the model behind it."""
