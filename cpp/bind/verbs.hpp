@@ -204,6 +204,7 @@ class VerbBinder {
     void operator()(verb::duality_gap) { answer("duality_gap", &Algo::duality_gap); }
     void operator()(verb::violation) { number("violation", &Algo::violation); }
     void operator()(verb::suffered) { number("suffered", &Algo::suffered); }
+    void operator()(verb::mistakes) { number("mistakes", &Algo::mistakes); }
     void operator()(verb::touching) { number("touching", &Algo::touching); }
     void operator()(verb::evidence) { dict("evidence", &Algo::evidence); }
 

@@ -2,11 +2,17 @@
 #include "inject.hpp"
 #include "onlinesvm/ball/ellipsoid.hpp"
 #include "onlinesvm/ball/stream_svm.hpp"
+#include "onlinesvm/gradient/descent.hpp"
+#include "onlinesvm/gradient/exponentiated.hpp"
 #include "onlinesvm/gradient/norma.hpp"
 #include "onlinesvm/gradient/pegasos.hpp"
 #include "onlinesvm/gradient/sgd.hpp"
+#include "onlinesvm/margin/alma.hpp"
+#include "onlinesvm/margin/mira.hpp"
 #include "onlinesvm/margin/passive_aggressive.hpp"
+#include "onlinesvm/margin/passive_aggressive_one_class.hpp"
 #include "onlinesvm/margin/perceptron.hpp"
+#include "onlinesvm/margin/winnow.hpp"
 #include "onlinesvm/prepare/fourier.hpp"
 #include "onlinesvm/prepare/nystroem.hpp"
 
@@ -32,11 +38,16 @@ Victim<Algo> life(const Kernel& k, bool sparse, auto&& set) {
 }
 
 template <template <class> class Algo>
+void with_weights(auto&& set) {
+    life<Algo<double>, double>(kernel(Shape::linear, 1.0), false, set);
+    life<Algo<float>, float>(kernel(Shape::linear, 1.0), true, set);
+}
+
+template <template <class> class Algo>
 void everywhere(auto&& set) {
     life<Algo<float>, float>(user_kernel(), false, set);
     life<Algo<float>, float>(kernel(Shape::rbf, 1.0), true, set);
-    life<Algo<double>, double>(kernel(Shape::linear, 1.0), false, set);
-    life<Algo<float>, float>(kernel(Shape::linear, 1.0), true, set);
+    with_weights<Algo>(set);
 }
 
 int main() {
@@ -51,6 +62,15 @@ int main() {
     everywhere<NormaClassifier>([](auto& p) { p.truncation = 6, p.nu = 0.2; });
     everywhere<NormaRegressor>([](auto& p) { p.bias = true; });
     everywhere<NormaOneClass>([](auto& p) { p.nu = 0.5; });
+    everywhere<Alma>(plain);
+    with_weights<Alma>([](auto& p) { p.p = 4.0; });
+    everywhere<Mira>([](auto& p) { p.margin = 0.0; });
+    everywhere<PassiveAggressiveOneClass>(plain);
+    everywhere<DescentClassifier>([](auto& p) { p.task.name = "logistic"; });
+    everywhere<DescentRegressor>(plain);
+    with_weights<ExponentiatedClassifier>(plain);
+    with_weights<ExponentiatedRegressor>(plain);
+    with_weights<Winnow>(plain);
     everywhere<StreamSVM>(plain);
     everywhere<StreamSVM>([](auto& p) { p.lookahead = 4; });
     everywhere<StreamSVM>([](auto& p) { p.balls = 3; });

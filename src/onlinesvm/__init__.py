@@ -20,15 +20,25 @@ from .exact.poker import PokerOneClassSVM as PokerOneClassSVM
 from .exact.poker import PokerSVC as PokerSVC
 from .exact.poker import PokerSVR as PokerSVR
 from .exact.ramp import RampSVC as RampSVC
+from .gradient.descent import GradientDescentClassifier as GradientDescentClassifier
+from .gradient.descent import GradientDescentRegressor as GradientDescentRegressor
+from .gradient.exponentiated import (
+    ExponentiatedGradientClassifier as ExponentiatedGradientClassifier,
+)
+from .gradient.exponentiated import ExponentiatedGradientRegressor as ExponentiatedGradientRegressor
 from .gradient.norma import NormaOneClassSVM as NormaOneClassSVM
 from .gradient.norma import NormaSVC as NormaSVC
 from .gradient.norma import NormaSVR as NormaSVR
 from .gradient.pegasos import PegasosSVC as PegasosSVC
 from .gradient.sgd import SGDSVC as SGDSVC
+from .margin.alma import AlmaClassifier as AlmaClassifier
+from .margin.mira import MiraClassifier as MiraClassifier
 from .margin.passive_aggressive import PassiveAggressiveClassifier as PassiveAggressiveClassifier
+from .margin.passive_aggressive import PassiveAggressiveOneClass as PassiveAggressiveOneClass
 from .margin.passive_aggressive import PassiveAggressiveRegressor as PassiveAggressiveRegressor
 from .margin.perceptron import KernelPerceptron as KernelPerceptron
 from .margin.romma import RommaClassifier as RommaClassifier
+from .margin.winnow import WinnowClassifier as WinnowClassifier
 from .prepare.fourier import FourierFeatures as FourierFeatures
 from .prepare.nystroem import NystroemFeatures as NystroemFeatures
 from .queries import All as All

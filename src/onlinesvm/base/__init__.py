@@ -17,7 +17,7 @@ from .outlier import OnlineOutlierDetector
 from .passes import PassByPass, StepByStep
 from .persistence import load
 from .regressor import OnlineRegressor
-from .step_learner import StepLearner
+from .step_learner import LinearStepLearner, StepLearner
 from .transformer import OnlineTransformer
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "KernelBias",
     "KernelMethod",
     "LinearOrKernel",
+    "LinearStepLearner",
     "OnlineClassifier",
     "OnlineEstimator",
     "OnlineOutlierDetector",

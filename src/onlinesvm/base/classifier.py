@@ -89,6 +89,15 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator, _KnownClasses):
             return labels.names[0].item() if labels is not None and len(labels) else None
         return self._labels.decode_one(self._scores_one(x))
 
+    @property
+    def mistakes_(self) -> int:
+        """Examples whose class the newest weights did not put first, before each was learned.
+
+        The test-then-train count that mistake bounds speak of; a tie is a mistake. Each pass of
+        ``fit`` adds its own.
+        """
+        return int(self._offered("mistakes", "mistakes_", "it takes no step per example"))
+
     def wants_label(self, X: Any) -> NDArray[np.bool_]:
         """Which rows of ``X`` deserve a label, by this model's ``query``; learns nothing.
 

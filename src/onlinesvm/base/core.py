@@ -121,6 +121,10 @@ class OptionalVerbs(Protocol):
         """The loss of all examples, each taken before it was learned."""
 
     @property
+    def mistakes(self) -> int:
+        """Examples whose class was not put first, each before it was learned."""
+
+    @property
     def level(self) -> float: ...
     @property
     def labels_used(self) -> int: ...

@@ -106,7 +106,8 @@ def number(
 ) -> Any:
     """A real number inside its range, or ``also``, or one of ``words``, or None."""
     check = partial(check_number, above=above, at_least=at_least, below=below, also=also)
-    beyond = [bound for bound in (above, at_least - 1, below) if math.isfinite(bound)]
+    bounds = (bound for bound in (above, at_least - 1, below) if math.isfinite(bound))
+    beyond = [bound for bound in bounds if bound != also]
     bad = [*beyond, math.nan, True, "no such word", *_unless_none_is(common)]
     return Parameter(type="float", check=check, words=words, bad=bad, **common)
 

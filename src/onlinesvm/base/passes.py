@@ -117,6 +117,10 @@ class StepByStep(PassByPass):
     loss has not fallen ``tol`` below the best.
     """
 
+    _attributes: ClassVar[Mapping[str, str]] = {
+        "mistakes_": "int, of a classifier: examples it got wrong, each before it was learned",
+    }
+
     tol: float | None = number(
         default=1e-3,
         above=0,

@@ -5,8 +5,19 @@ from __future__ import annotations
 import math
 from typing import Literal
 
-from ..base import OnlineClassifier, OnlineRegressor, StepLearner
-from ..base.parameters import number, word
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base import (
+    LinearOrKernel,
+    OnlineClassifier,
+    OnlineOutlierDetector,
+    OnlineRegressor,
+    StepByStep,
+    StepLearner,
+)
+from ..base.parameters import inherit, number, word
+from ..kernels import KernelFunction
 
 
 class PassiveAggressiveModel(StepLearner):
@@ -108,3 +119,78 @@ class PassiveAggressiveRegressor(PassiveAggressiveModel, OnlineRegressor):
     epsilon: float = number(
         default=0.1, at_least=0, doc="Errors up to this size cost nothing, >= 0."
     )
+
+
+class PassiveAggressiveOneClass(LinearOrKernel, StepByStep, OnlineOutlierDetector):
+    """Passive-Aggressive I and II for one class: a ball around the usual, as wide as it must be.
+
+    An example inside the ball changes nothing; one outside moves the centre towards itself and
+    widens the radius, by the smallest step that takes it in, shortened by ``C``. The radius never
+    shrinks, so the ball ends around nearly all that it has learned: for streams of usual examples
+    only. Where a share of them is not usual, :class:`NormaOneClassSVM` steers that share.
+
+    A step costs one pass over the features present in the example; with a kernel every example
+    that was outside is kept. The scale of the features and where they are centred do not matter,
+    but with a linear kernel the ball is round: bring them to one scale.
+
+    Attributes
+    ----------
+    radius_ : float, of the ball: ``decision_function`` is how far inside it an example is
+    center_ : array of shape (n_features,); linear only
+
+    References
+    ----------
+    K. Crammer, O. Dekel, J. Keshet, S. Shalev-Shwartz, Y. Singer: Online Passive-Aggressive
+    Algorithms. Journal of Machine Learning Research 7 (2006), section 6.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onlinesvm import PassiveAggressiveOneClass
+    >>> rng = np.random.default_rng(0)
+    >>> usual = rng.normal(size=(2000, 2))
+    >>> model = PassiveAggressiveOneClass(kernel="linear").fit(usual)
+    >>> model.predict([[0.0, 0.1], [4.0, -4.0]])
+    array([ 1, -1])
+    """
+
+    _stem = "PassiveAggressiveOneClass"
+
+    C: float = number(
+        default=0.1,
+        above=0,
+        also=math.inf,
+        kw_only=False,
+        doc="""Aggressiveness, > 0: the price of squared loss of PA-II, the largest step of PA-I.
+        Lower it where some of the examples are not usual. ``inf`` takes every example in.""",
+    )
+    loss: Literal["squared_epsilon_insensitive", "epsilon_insensitive"] = word(
+        default="squared_epsilon_insensitive",
+        words={"epsilon_insensitive": "PA-I", "squared_epsilon_insensitive": "PA-II"},
+        core="variant",
+        doc="""PA-I or PA-II, the default. A step of PA-II is in proportion to the distance, so the
+        unit of the features does not matter; one of PA-I ends at ``C``.""",
+    )
+    max_radius: float | None = number(
+        default=None,
+        above=0,
+        none=0.0,
+        doc="""The radius never exceeds it, B of the paper, > 0. None is the farthest that an
+        example was from the centre when it came.""",
+    )
+    kernel: str | KernelFunction = inherit(default="rbf")
+
+    @property
+    def radius_(self) -> float:
+        """Of the ball that holds what is usual."""
+        return float(self._fitted_core("radius_").radius()[0])
+
+    @property
+    def center_(self) -> NDArray[np.float64]:
+        """Of the ball; with a linear kernel."""
+        return np.asarray(self._weights("center_")["coef"][0])
+
+    @property
+    def offset_(self) -> float:
+        """Minus the radius: scores are minus the distances from the centre."""
+        return -self.radius_

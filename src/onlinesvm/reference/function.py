@@ -121,3 +121,53 @@ class StepLearner:
     def w(self) -> Array:
         """Weights of a linear model, one row per output."""
         return np.asarray(self.s @ self.X)
+
+
+class WeightLearner:
+    """f_r(x) = W_r.x, whose weights the ``step`` of a twin moves otherwise than by adding x.
+
+    A bias is the weight of a constant feature 1, the last.
+
+    Attributes
+    ----------
+    W : array of shape (outputs, features)
+    past : list of arrays
+        The weights after every round, those at the start included.
+    """
+
+    def __init__(self, features: int, *, bias: bool = False, outputs: int = 1) -> None:
+        self.bias = bias
+        self.W = np.zeros((outputs, features + bias))
+        self.past = [self.W]
+
+    def learn(self, x: ArrayLike, y: float = 0.0, weight: float = 1.0) -> None:
+        """One round; weight 0 is none."""
+        if weight > 0.0:
+            self.step(self.full(x), y, weight)
+            self.past.append(self.W)
+
+    def step(self, x: Array, y: float, weight: float) -> None:
+        """Judge f by the example, constant feature included, and move it."""
+        raise NotImplementedError
+
+    def full(self, x: ArrayLike) -> Array:
+        """The example with its constant feature."""
+        return np.append(np.asarray(x, dtype=np.float64), [1.0] * self.bias)
+
+    @property
+    def t(self) -> int:
+        """The number of the round that is on, or comes next: 1, 2, ..."""
+        return len(self.past)
+
+    def score(self, x: ArrayLike) -> Array:
+        """The outputs f_r(x) of one example."""
+        return np.asarray(self.W @ self.full(x))
+
+    def averaged(self, x: ArrayLike) -> Array:
+        """The mean of f(x) over all rounds, the weights at the start included."""
+        return np.asarray(np.mean(self.past, axis=0) @ self.full(x))
+
+
+def signs(y: float, outputs: int) -> Array:
+    """The label of each output: y itself for one, else +1 for the class y and -1 for the others."""
+    return np.array([y]) if outputs == 1 else np.where(np.arange(outputs) == int(y), 1.0, -1.0)

@@ -53,6 +53,7 @@ class Function {
     void resize(std::size_t outputs) {
         of.resize(outputs);
         raw.resize(std::max(raw.size(), outputs));
+        now.resize(raw.size());
         steps.reserve(parts * (outputs + 1));  // a step in weights must not fail
         std::visit([&](auto& m) { m.resize(outputs * parts); }, model);
     }
@@ -83,7 +84,16 @@ class Function {
     std::span<const double> read(const Row<T>& x) {
         std::visit([&](auto& m) { m.read(x, parts, raw.data()); }, model);
         for (std::size_t r = 0; r < outputs(); ++r) raw[r] = of[r].a * raw[r] + of[r].bias;
+        if (keeps.norm) now = raw;
         return std::span(raw).first(outputs());
+    }
+    // Whether what was read put another class than y first, or y not alone.
+    bool mistook(double y) const {
+        if (outputs() == 1) return (y > 0.0 ? raw[0] : -raw[0]) <= 0.0;
+        const auto label = static_cast<std::size_t>(y);
+        for (std::size_t r = 0; r < outputs(); ++r)
+            if (r != label && raw[r] >= raw[label]) return true;
+        return false;
     }
     // f as it is has served a round: the mean counts it.
     void serve() {
@@ -109,7 +119,7 @@ class Function {
         output.a *= factor;
         if (keeps.norm) {
             output.norm2 *= factor * factor;  // forgets its rounding errors with everything else
-            raw[r] *= factor;
+            now[r] *= factor;
         }
         if (!(output.a >= kSmall && output.a <= 1.0 / kSmall)) fold(r);
     }
@@ -128,6 +138,54 @@ class Function {
         rescale(e, changes, 0.0);
         if (keeps.births) born.push_back(e.t);
         std::get<KernelModel<T>>(model).push(e.x, e.id, steps);
+    }
+
+    // ---- weights, one by one ----
+
+    // w_i <- rule(w_i, x_i) for every feature that an example read before has, the constant one too.
+    template <class Rule>
+    void map(std::size_t r, const Row<T>& x, Rule&& rule) {
+        const double a = of[r].a, b = of[r].b, per_a = 1.0 / a;
+        std::get<LinearModel<T>>(model).each(
+            r * parts, parts - 1, x, [&](double& v, double& u, double x_i) {
+                const double was = std::exchange(v, rule(a * v, x_i) * per_a);
+                if (keeps.mean) u -= b * (v - was);
+            });
+    }
+
+    // w_i <- w_i factor(x_i), of positive weights; by how much their sum grows. They do not become 0
+    // but by a factor of 0, and could not grow again.
+    template <class Factor>
+    double multiply(std::size_t r, const Row<T>& x, Factor&& factor) {
+        double growth = 0.0;
+        map(r, x, [&](double w, double x_i) {
+            const double by = factor(x_i);
+            const double grown = by > 0.0 && w > 0.0 ? std::max(by * w, kLeast) : 0.0;
+            growth += grown - w;
+            return grown;
+        });
+        return growth;
+    }
+    // Features that x is the first to have start at this weight.
+    void begin(const Row<T>& x, double start) {
+        std::get<LinearModel<T>>(model).begin(
+            x, parts, [&](std::size_t part) { return start / of[part / parts].a; });
+    }
+    // All features start anew, at this weight.
+    void fill(std::size_t r, double weight) {
+        std::get<LinearModel<T>>(model).fill(r * parts, weight / of[r].a);
+    }
+    // What is added to f where no feature is constant.
+    void set_constant(std::size_t r, double value) {
+        auto& m = std::get<LinearModel<T>>(model);
+        const double was = std::exchange(m.constant(r * parts), value / of[r].a);
+        if (keeps.mean) m.constant(r * parts + 1) -= of[r].b * (value / of[r].a - was);
+    }
+    // Sum of rule(w_i) over all features.
+    template <class Rule>
+    double sum(std::size_t r, Rule&& rule) const {
+        return std::get<LinearModel<T>>(model).sum(r * parts,
+                                                   [&](double v) { return rule(of[r].a * v); });
     }
 
     // ---- stored examples; weights store none ----
@@ -192,6 +250,7 @@ class Function {
     void replay(const Row<T>& x, Visit&& visit) const {
         std::get<KernelModel<T>>(model).replay(x, visit);
     }
+    std::size_t width() const { return std::get<LinearModel<T>>(model).width(); }
     // Whether x could have been read before: there are as many weights as it is wide.
     bool has_room_for(const Row<T>& x) const {
         const auto* m = std::get_if<LinearModel<T>>(&model);
@@ -290,7 +349,8 @@ class Function {
     }
 
   private:
-    static constexpr double kSmall = 1e-5;  // a scale that costs digits
+    static constexpr double kSmall = 1e-5;    // a scale that costs digits
+    static constexpr double kLeast = 1e-300;  // a weight that can grow again
 
     struct Output {
         double a = 1.0, b = 0.0, bias = 0.0, norm2 = 0.0;
@@ -310,7 +370,8 @@ class Function {
     PlainLedger<Output> of;          // the outputs
     PlainLedger<std::int64_t> born;  // by slot
     std::int64_t rounds = 0;
-    std::vector<double> raw;    // f at the example at hand
+    std::vector<double> raw;    // f at the example at hand, when it was read
+    std::vector<double> now;    // and after what it shrank since, where there is a norm
     std::vector<Change> steps;  // in units of v and u
 
     // a into v; S stays what it is.
@@ -343,7 +404,7 @@ class Function {
         if (!keeps.norm) return;
         const double own = k(e.x) + slack;
         for (const auto& [r, step] : changes)
-            of.edit(r).norm2 += step * (2.0 * raw[r] + step * own);
+            of.edit(r).norm2 += step * (2.0 * now[r] + step * own);
     }
 
     // What predicts, from v and from u, which lies `stride` further.

@@ -99,6 +99,50 @@ class LinearModel {
         }
     }
 
+    // turn(weight, behind, x_i) for each feature of an example that was read before, the constant one
+    // last; `behind` is the weight of the same feature in the output `further` ones on.
+    template <class Turn>
+    void each(std::size_t output, std::size_t further, const Row<T>& x, Turn&& turn) {
+        double* const weights = w.edit().data() + output * stride;
+        for (std::size_t i = 0; i < x.size; ++i) {
+            double* const at = weights + (x.sparse() ? x.indices[i] : i);
+            if (x.values[i] != T(0)) turn(at[0], at[further * stride], double(x.values[i]));
+        }
+        if (!(offset > 0.0)) return;
+        const double constant = std::sqrt(offset);
+        double own = bias[output] / constant, behind = bias[output + further] / constant;
+        turn(own, further ? behind : own, constant);
+        if (further) bias.edit(output + further) = behind * constant;
+        bias.edit(output) = own * constant;
+    }
+
+    // Weights of features that x is the first to have, in every `every`-th output: start(output). The
+    // constant feature comes with the first of them.
+    template <class Start>
+    void begin(const Row<T>& x, std::size_t every, Start&& start) {
+        const std::size_t known = columns;
+        if (x.width <= known) return;
+        widen(x.width);
+        double* const weights = w.edit().data();
+        for (std::size_t r = 0; r < outputs(); r += every) {
+            std::fill(weights + r * stride + known, weights + r * stride + columns, start(r));
+            if (known == 0) bias.edit(r) = start(r) * std::sqrt(offset);
+        }
+    }
+    void fill(std::size_t output, double weight) {
+        std::fill_n(w.edit().data() + output * stride, columns, weight);
+        bias.edit(output) = weight * std::sqrt(offset);
+    }
+    double& constant(std::size_t output) { return bias.edit(output); }
+
+    // Sum of rule(weight) over all features, the constant one included.
+    template <class Rule>
+    double sum(std::size_t output, Rule&& rule) const {
+        double total = offset > 0.0 ? rule(bias[output] / std::sqrt(offset)) : 0.0;
+        for (std::size_t i = 0; i < columns; ++i) total += rule(w[output * stride + i]);
+        return total;
+    }
+
     // f_to = factor f_from
     void copy(std::size_t from, std::size_t to, double factor) {
         bias.edit(to) = factor * bias[from];

@@ -34,6 +34,7 @@ class StepLearner {
         if (!(weight > 0.0)) return;
         const double loss = method().step(f, {x, y, weight, id, t + 1});
         ++t;
+        mistakes_ += f.mistook(y);
         if (loss > 0.0) suffered_ += weight * loss;
     }
     void expect(std::span<const Row<T>> coming) { f.expect(coming); }
@@ -44,6 +45,8 @@ class StepLearner {
 
     // What the examples cost when they came, before each was learned.
     double suffered() const { return suffered_; }
+    // How often the newest f did not put the class of an example first, before it was learned.
+    std::int64_t mistakes() const { return mistakes_; }
 
     // Drops the examples' own terms. Steps that later examples took because of them stay.
     void unlearn(std::span<const Id> ids) {
@@ -70,7 +73,7 @@ class StepLearner {
         return sizeof(Method) + f.nbytes() + own.bytes;
     }
     auto undoable() {
-        return std::apply([&](auto... named) { return std::tie(f, t, named.member...); },
+        return std::apply([&](auto... named) { return std::tie(f, t, mistakes_, named.member...); },
                           method().members());
     }
     template <class A>
@@ -78,8 +81,10 @@ class StepLearner {
         if constexpr (A::loading) f.grow(a.outputs());
         a("f", f);
         a("t", t);
+        a("mistakes", mistakes_);
         visit(a);
         if constexpr (A::loading) {
+            demand(mistakes_ <= t, "there are more mistakes than rounds");
             demand(outputs() == a.outputs(), "the function does not have one output per class");
             for (std::int64_t born : f.births())
                 demand(born > 0 && born <= t, "the rounds do not fit the examples");
@@ -97,6 +102,7 @@ class StepLearner {
 
   private:
     double suffered_ = 0.0;
+    std::int64_t mistakes_ = 0;
 
     template <class A>
     void visit(A& a) {

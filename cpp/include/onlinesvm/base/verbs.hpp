@@ -39,6 +39,7 @@ struct objective {};
 struct duality_gap {};
 struct violation {};
 struct suffered {};
+struct mistakes {};
 struct touching {};
 struct evidence {};
 // What the method alone knows.
@@ -54,6 +55,6 @@ struct passes {};
 using SolvedVerbs = Offers<verb::support, verb::holds, verb::held, verb::labels, verb::n_support,
                            verb::unlearn, verb::capped, verb::kkt_residual, verb::objective>;
 // Of a learner that takes a step per example.
-using StepVerbs = Offers<verb::support, verb::weights, verb::holds, verb::suffered>;
+using StepVerbs = Offers<verb::support, verb::weights, verb::holds, verb::suffered, verb::mistakes>;
 
 }  // namespace onlinesvm

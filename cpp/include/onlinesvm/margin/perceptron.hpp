@@ -26,7 +26,7 @@ class Perceptron : public StepLearner<T, Perceptron<T>> {
     }
 
     double step(Function<T>& f, const Example<T>& e) {
-        const auto moves = mistakes.moves(f.read(e.x), e.y, e.weight);
+        const auto moves = judge.moves(f.read(e.x), e.y, e.weight);
         f.serve();
         if (moves.empty()) return 0.0;
         voted ? f.push(e, moves) : f.add(e, moves);  // voted: a function of its own
@@ -40,7 +40,7 @@ class Perceptron : public StepLearner<T, Perceptron<T>> {
 
   private:
     bool voted;
-    Mistakes mistakes;
+    Mistakes judge;
 
     // Each function that ever served votes for its class, as often as it served.
     void vote(Row<T> x, double* out) const {

@@ -1,0 +1,168 @@
+// Weights that are positive and sum to 1, moved by multiplication; or signed ones, each of which
+// stands for two such weights, w = w+ - w-.
+//
+// What multiplies w+ divides w-, and what normalises them is the same for all, so that w+ w- = c^2 / 4
+// for all features: w and c are enough, and w+ + w- = sqrt(w^2 + c^2). In both cases c is where a
+// feature stands that was never seen. The sum is kept by what it changes, and taken anew where that
+// has lost digits.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "onlinesvm/base/exponential.hpp"
+#include "onlinesvm/base/function.hpp"
+
+namespace onlinesvm {
+
+// How long weights and steps are. By the data, U is in units of Y / X, the largest target and feature
+// so far, and eta in units of 1 / (U X)^2: no unit of the data matters.
+struct Units {
+    double U0 = 1.0;
+    bool by_data = true;
+    double X = 0.0, Y = 0.0;
+
+    double U() const { return by_data ? (X > 0.0 ? U0 * Y / X : 0.0) : U0; }
+    double eta() const { return by_data ? 1.0 / (U() * X * X) : U(); }
+
+    template <class A>
+    void state(A& a) {
+        a("X", X), a("Y", Y);
+        if constexpr (A::loading) demand(X >= 0.0 && Y >= 0.0, "the largest value is negative");
+    }
+};
+
+inline std::vector<double> times(double factor, std::span<const double> values) {
+    std::vector<double> out(values.begin(), values.end());
+    for (double& value : out) value *= factor;
+    return out;
+}
+
+inline Weights times(double factor, const Weights& w) {
+    return {w.width, times(factor, w.coef), times(factor, w.intercept)};
+}
+
+// The largest feature of x, the constant one of its kernel included.
+template <class T>
+double largest(const Row<T>& x, double offset) {
+    T most[4] = {};  // four at a time
+    for (std::size_t i = 0; i < x.size; ++i)
+        most[i % 4] = std::max(most[i % 4], std::abs(x.values[i]));
+    const T all = std::max(std::max(most[0], most[1]), std::max(most[2], most[3]));
+    return std::max(std::sqrt(offset), static_cast<double>(all));
+}
+
+class Simplex {
+  public:
+    Simplex(bool is_signed, double offset) : is_signed(is_signed), offset(offset) {}
+
+    // Features that x is the first to have share the sum with the others.
+    template <class T>
+    void meet(Function<T>& f, const Row<T>& x) {
+        if (of.size() < f.outputs()) of.resize(f.outputs(), {fair_share(features), 1.0});
+        const std::size_t wide = x.width + (offset > 0.0 ? 1 : 0);
+        if (wide <= features) return;
+        if (features == 0)
+            for (Output& output : of) output.c = fair_share(wide);
+        f.begin(x, is_signed ? 0.0 : of[0].c);
+        for (std::size_t r = 0; r < of.size() && features > 0; ++r)
+            normalise(f, r, 1.0 + of[r].c * static_cast<double>(wide - features));
+        features = wide;
+    }
+
+    // w_i <- w_i exp(step x_i), and back to the sum 1; a long step in parts. No feature exceeds X.
+    template <class T>
+    void multiply(Function<T>& f, std::size_t r, const Row<T>& x, double step, double X) {
+        const double top = std::abs(step) * X;
+        const int parts = static_cast<int>(std::clamp(std::ceil(top / kLong), 1.0, kParts));
+        step *= std::min(1.0, kParts * kLong / top) / parts;
+        for (int part = 0; part < parts; ++part)
+            normalise(f, r, is_signed ? turn(f, r, x, step) : 1.0 + stretch(f, r, x, step));
+    }
+
+    // Two classes have become three.
+    template <class T>
+    void split(Function<T>& f) {
+        require(is_signed, "variant: 'EG' tells two classes apart; take 'EG+-' for more");
+        if (!of.empty()) of.assign(2, of[0]);
+        for (std::size_t r : {0, 1}) f.shrink(r, 2.0);  // halved: back to the sum 1
+    }
+
+    template <class A>
+    void state(A& a) {
+        a("features", features), a("outputs", of);
+    }
+    void demand_fits(std::size_t outputs) const {
+        demand(of.size() <= outputs && (is_signed || outputs == 1), "the weights are no simplex");
+    }
+
+  private:
+    static constexpr double kLong = 30.0, kParts = 50.0;  // beyond, all but one are at their least
+    static constexpr double kLeast = 1e-150;              // of c; its square is still a number
+
+    struct Output {
+        double c = 0.0, trust = 1.0;  // trust: what the sum kept has fallen to since it was taken
+
+        template <class A>
+        void state(A& a) {
+            a("start", c), a("trust", trust);
+            if constexpr (A::loading)
+                demand(c > 0.0 && c <= 1.0 && trust > 0.0 && trust <= 1.0,
+                       "the weights do not sum to 1");
+        }
+    };
+
+    bool is_signed;
+    double offset;
+    std::size_t features = 0;  // the constant one included
+    std::vector<Output> of;
+
+    static double fair_share(std::size_t n) {
+        return 1.0 / static_cast<double>(std::max<std::size_t>(1, n));
+    }
+
+    template <class T>
+    static double stretch(Function<T>& f, std::size_t r, const Row<T>& x, double step) {
+        return f.multiply(r, x, [&](double x_i) { return exponential(step * x_i); });
+    }
+
+    // w+ by e^t, w- by e^-t: w and w+ + w- turn into each other. The sum of the latter.
+    template <class T>
+    double turn(Function<T>& f, std::size_t r, const Row<T>& x, double step) {
+        const double c = of[r].c;
+        double sum = 1.0;
+        f.map(r, x, [&](double w, double x_i) {
+            const double t = step * x_i, both = std::sqrt(w * w + c * c);
+            double difference = 0.0, total = 0.0;
+            if (std::abs(t) <= Hyperbolic::kShort) {
+                const Hyperbolic by(t);
+                difference = w * by.cosh + both * by.sinh, total = both * by.cosh + w * by.sinh;
+            } else {  // where that would cancel
+                const double more = 0.5 * (both + std::abs(w)), less = 0.25 * c * (c / more);
+                const double plus = (w < 0.0 ? less : more) * std::exp(t);
+                const double minus = (w < 0.0 ? more : less) * std::exp(-t);
+                difference = plus - minus, total = plus + minus;
+            }
+            sum += total - both;
+            return difference;
+        });
+        return sum;
+    }
+
+    template <class T>
+    void normalise(Function<T>& f, std::size_t r, double sum) {
+        auto& [c, trust] = of[r];
+        trust = std::min(1.0, trust * sum);
+        if (!(trust > 1e-4)) {
+            sum = f.sum(r, [&](double w) { return is_signed ? std::sqrt(w * w + c * c) : w; });
+            trust = 1.0;
+        }
+        f.shrink(r, 1.0 / sum);
+        c = std::clamp(c / sum, kLeast, 1.0);
+    }
+};
+
+}  // namespace onlinesvm

@@ -1,0 +1,133 @@
+"""Gradient descent on a loss: the rule of Widrow and Hoff, and its kin."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base import OnlineClassifier, OnlineRegressor, StepLearner
+from ..base.parameters import flag, inherit, number, word
+from ..params import check_number
+
+
+class DescentModel(StepLearner):
+    """What the classifier and the regressor share: how long a step is."""
+
+    learning_rate: Literal["constant", "invscaling"] = word(
+        default="constant",
+        words=("constant", "invscaling"),
+        doc="The step of round t: ``eta0``, or ``eta0 / sqrt(t)``.",
+    )
+    eta0: float = number(default=0.5, above=0, doc="The first step, > 0.")
+    scale: bool = flag(
+        default=True,
+        doc="""Whether steps are in units of ``1 / X^2``, X the length of the longest example so
+        far, and for squared losses at most 1: the scale of the features then does not matter.""",
+    )
+
+
+class GradientDescentClassifier(DescentModel, OnlineClassifier):
+    """Gradient descent on a loss of one's choice: Widrow-Hoff, logistic regression, the perceptron.
+
+    Every example with a loss moves the weights down its gradient. There is no regularisation:
+    :class:`SGDSVC` has one, and :class:`PassiveAggressiveClassifier` chooses the length of each
+    step. More than two classes are learned natively: the true one is pushed above the strongest
+    rival.
+
+    A linear step costs one pass over the features present in the example, and one for its length.
+    With a kernel every example that moved f is kept, with the losses that never vanish
+    (``"logistic"``, ``"squared"``) that is all of them.
+
+    References
+    ----------
+    B. Widrow, M. E. Hoff: Adaptive Switching Circuits. IRE WESCON Convention Record 4 (1960).
+    J. Kivinen, M. K. Warmuth: Exponentiated Gradient versus Gradient Descent for Linear Predictors.
+    Information and Computation 132 (1997).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onlinesvm import GradientDescentClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(4000, 5))
+    >>> y = X @ [1, -2, 0, 1, 0.5] > 0
+    >>> model = GradientDescentClassifier("logistic").fit(X[:2000], y[:2000])
+    >>> print(f"{model.score(X[2000:], y[2000:]):.2f}")
+    0.99
+    """
+
+    _stem = "DescentClassifier"
+
+    loss: Literal["hinge", "squared_hinge", "logistic", "squared", "perceptron"] = word(
+        default="hinge",
+        words=("hinge", "squared_hinge", "logistic", "squared", "perceptron"),
+        kw_only=False,
+        doc="""Of the margin z: ``max(0, 1 - z)``, half its square, ``log(1 + exp(-z))``,
+        ``(1 - z)^2 / 2`` (Widrow and Hoff, with labels -1 and 1), ``max(0, -z)``.""",
+    )
+    eta0: float = inherit(default=1.0)
+
+
+class GradientDescentRegressor(DescentModel, OnlineRegressor):
+    """Gradient descent for regression: least mean squares, and losses that outliers cannot rule.
+
+    With the squared loss this is the rule of Widrow and Hoff, whose total loss is within twice that
+    of the best weights of any length, plus a price for their length (Kivinen and Warmuth). Targets
+    of any unit will do with it; a step of the other losses is as long for any error, so bring the
+    targets to a scale of about 1 for them.
+
+    A linear step costs one pass over the features present in the example, and one for its length.
+    With a kernel every example that moved f is kept.
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_features,); linear only
+
+    References
+    ----------
+    B. Widrow, M. E. Hoff: Adaptive Switching Circuits. IRE WESCON Convention Record 4 (1960).
+    J. Kivinen, M. K. Warmuth: Exponentiated Gradient versus Gradient Descent for Linear Predictors.
+    Information and Computation 132 (1997).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onlinesvm import GradientDescentRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(1000, 3))
+    >>> y = X @ [1.0, -2.0, 3.0] + 4.0
+    >>> model = GradientDescentRegressor().fit(X, y)
+    >>> model.coef_.round(1), model.intercept_.round(1)
+    (array([ 1., -2.,  3.]), array([4.]))
+    """
+
+    _stem = "DescentRegressor"
+
+    loss: Literal["squared", "epsilon_insensitive", "huber", "pinball"] = word(
+        default="squared",
+        words=("squared", "epsilon_insensitive", "huber", "pinball"),
+        kw_only=False,
+        doc="""Of the error r: half its square; ``|r| - epsilon`` outside the tube, with
+        ``epsilon=0`` the absolute error; Huber's; pinball, for a quantile instead of the mean.""",
+    )
+    epsilon: float = number(
+        default=0.1,
+        at_least=0,
+        doc="""Half the width of the tube, >= 0; for Huber's loss, > 0, where it turns linear.""",
+    )
+    quantile: float = number(
+        default=0.5, above=0, below=1, doc="Of the pinball loss, between 0 and 1."
+    )
+
+    def _core_params(self, n_features: int) -> dict[str, Any]:
+        settings = super()._core_params(n_features)
+        if settings["loss"] == "huber":
+            check_number("epsilon", self.epsilon, above=0)
+        return settings
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """The weights."""
+        return np.asarray(self._weights("coef_")["coef"][0])
