@@ -109,9 +109,7 @@ def test_every_merger_is_one_of_the_best(bias, classes):
         new = [row for row in after if not (np.abs(twin.X - row) < 1e-12).all(1).any()]
         assert (len(gone), len(new)) == (2, 1)
         p, q = sorted(gone, key=lambda i: (round(lengths[i], 8), -i))
-        loss, z, s_z = twin.merger(p, q)
-        np.testing.assert_allclose(new[0], z, atol=1e-3)  # the optimum may be flat
-        np.testing.assert_allclose(s[:, (after == new[0]).all(1)][:, 0], s_z, rtol=1e-3)
+        loss = twin.merger(p, q)[0]  # h may be one of two that are equally good
         points, coef = np.r_[twin.X, after], np.c_[twin.s, -s]
         change = np.einsum("ri,ij,rj", coef, twin.kernel(points, points), coef)
         assert change == pytest.approx(loss, rel=1e-6, abs=1e-10)

@@ -104,7 +104,7 @@ def test_equals_the_twin(loss, kernel, rate, classes, scale):
     stream = blobs(2, 40, 3)
     y = stream.y if classes == 2 else np.arange(40) % 3
     weights = np.random.default_rng(3).choice([0.0, 0.5, 1.0, 3.0], size=40)
-    options = {"learning_rate": rate, "eta0": 0.2, "scale": scale}
+    options = {"learning_rate": rate, "eta0": 0.7 if scale else 0.2, "scale": scale}
     names = LABELS if classes == 2 else [0, 1, 2]
     mean = plain(loss, names, bias="kernel", average=True, **kernel, **options)
     newest = plain(loss, names, bias="kernel", **kernel, **options)

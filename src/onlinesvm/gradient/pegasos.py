@@ -12,8 +12,8 @@ class PegasosSVC(StepLearner, OnlineClassifier):
     """Pegasos (Shalev-Shwartz, Singer, Srebro): a linear SVM from a stream, no rate to tune.
 
     For streams of any scale that one pass must do: in the mean over the 23 sets of the tournament
-    of defaults (docs/benchmarks.md), raw and standardised, it is with :class:`AlmaClassifier` the
-    most accurate linear learner after one pass. With ``fit``, which makes many, :class:`SGDSVC` and
+    of defaults (docs/benchmarks.md), raw and standardised, it is among the most accurate linear
+    learners after one pass. With ``fit``, which makes many, :class:`SGDSVC` and
     :class:`PassiveAggressiveClassifier` do as well. Where no straight line parts the classes, as on
     the banana set, ``fit`` may end below the majority; take a kernel, or ``alpha=1e-3``.
 

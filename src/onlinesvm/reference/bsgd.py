@@ -59,7 +59,7 @@ class Bsgd(StepLearner):
     def step(self, x: Array, y: float, weight: float) -> None:
         """Algorithm 1."""
         self.lengths.append(self.kernel(x, x)[0, 0])
-        t0 = np.mean(self.lengths) / self.lam if self.t0 == "scale" else float(self.t0)
+        t0 = float(np.mean(self.lengths)) / self.lam if self.t0 == "scale" else float(self.t0)
         eta = 1 / (self.lam * (self.t + t0))
         loss, direction = self.task(self.score(x), y, self.level)
         if self.t > 1:
