@@ -16,8 +16,8 @@ namespace onlinesvm {
 template <class T>
 class Huller : public OneVsRest<T, Hulls<T>> {
   public:
-    using Verbs = Offers<SolvedVerbs, verb::duality_gap, verb::finish, verb::bias,
-                         verb::suffered, verb::touching>;
+    using Verbs = Offers<SolvedVerbs, verb::duality_gap, verb::finish, verb::bias, verb::suffered,
+                         verb::touching>;
 
     struct Params : KernelParams {
         double tol = 1e-3;           // of finish

@@ -13,8 +13,8 @@ namespace onlinesvm {
 template <class T>
 class Lasvm : public PairModel<T> {
   public:
-    using Verbs = Offers<SolvedVerbs, verb::evidence, verb::finish, verb::bias,
-                         verb::labels_used, verb::suffered, verb::violation>;
+    using Verbs = Offers<SolvedVerbs, verb::evidence, verb::finish, verb::bias, verb::labels_used,
+                         verb::suffered, verb::violation>;
 
     struct Params : KernelParams {
         double tol = 1e-3;                // tau

@@ -23,7 +23,7 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
                          verb::leave_one_out>;
 
     struct Params : KernelParams {
-        double tol = 1e-8;             // largest KKT violation left
+        double tol = 1e-8;               // largest KKT violation left
         std::int64_t max_rounds = 1000;  // rounds per change
 
         template <class F>
@@ -123,7 +123,6 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
             machine.settle();
         });
     }
-
 
     // |w|^2/2 + sum C_i max(0, 1 - y_i f(x_i)) over the examples held, summed over outputs.
     double objective() const {

@@ -24,7 +24,7 @@ struct RampParams : KernelParams {
     double s = -1.0;    // where the ramp ends; -inf: hinge loss
     double tol = 1e-2;  // largest violation left
     std::string stopping = "kkt";
-    double gain_tol = 1e-5;       // of stopping "paper": the smallest gain of the dual worth a step
+    double gain_tol = 1e-5;  // of stopping "paper": the smallest gain of the dual worth a step
     std::int64_t max_rounds = 50;  // rounds of relocation
 
     template <class F>
