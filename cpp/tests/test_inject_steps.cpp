@@ -2,6 +2,7 @@
 #include "inject.hpp"
 #include "onlinesvm/ball/ellipsoid.hpp"
 #include "onlinesvm/ball/stream_svm.hpp"
+#include "onlinesvm/budget/bsgd.hpp"
 #include "onlinesvm/gradient/descent.hpp"
 #include "onlinesvm/gradient/exponentiated.hpp"
 #include "onlinesvm/gradient/norma.hpp"
@@ -71,6 +72,10 @@ int main() {
     with_weights<ExponentiatedClassifier>(plain);
     with_weights<ExponentiatedRegressor>(plain);
     with_weights<Winnow>(plain);
+    everywhere<BudgetedClassifier>([](auto& p) { p.budget = 5, p.maintenance = "project"; });
+    for (const bool sparse : {false, true})
+        life<BudgetedClassifier<float>, float>(kernel(Shape::rbf, 1.0), sparse,
+                                               [](auto& p) { p.budget = 5, p.t0 = -1.0; });
     everywhere<StreamSVM>(plain);
     everywhere<StreamSVM>([](auto& p) { p.lookahead = 4; });
     everywhere<StreamSVM>([](auto& p) { p.balls = 3; });
