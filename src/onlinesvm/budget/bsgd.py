@@ -88,7 +88,8 @@ class BudgetedSVC(BudgetedModel, OnlineClassifier):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(-3, 3, size=(6000, 2))
     >>> y = np.where(np.hypot(*X.T) < 2, "near", "far")
-    >>> model = BudgetedSVC(budget=50).partial_fit(X[:5000], y[:5000], classes=["far", "near"])
+    >>> model = BudgetedSVC(budget=50, alpha=1e-3)
+    >>> model = model.partial_fit(X[:5000], y[:5000], classes=["far", "near"])
     >>> print(f"{model.score(X[5000:], y[5000:]):.2f}", len(model.support_))
     0.97 50
     """
@@ -124,7 +125,7 @@ class BudgetedRampSVC(BudgetedModel, OnlineClassifier):
     >>> noisy = y ^ (rng.random(len(y)) < 0.15)
     >>> model = BudgetedRampSVC(budget=50).fit(X[:10000], noisy[:10000])
     >>> print(f"{model.score(X[10000:], y[10000:]):.2f}")
-    0.98
+    0.99
     """
 
     _stem = "BudgetedRampClassifier"

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from onlinesvm.reference.function import StepLearner, Task, hinge
+from onlinesvm.reference.function import StepLearner, Task, hinge, tube
 from onlinesvm.reference.kernels import Array, Kernel
 
 
@@ -36,7 +36,7 @@ class Bsgd(StepLearner):
     >>> for x, y in [([0.0], 1), ([3.0], -1), ([0.5], 1)]:
     ...     model.learn(x, y)
     >>> model.X.ravel().round(3), model.s.round(3)
-    (array([0., 3.]), array([[ 0.667, -0.667]]))
+    (array([0.25, 3.  ]), array([[ 1.253, -0.667]]))
     """
 
     def __init__(
@@ -65,7 +65,10 @@ class Bsgd(StepLearner):
         if self.t > 1:
             self.shrink(1 - eta * self.lam)
         if loss > 0:
-            self.add(x, eta * weight * direction)
+            step = eta * weight
+            if self.task is tube:  # not past the target
+                step = min(step, loss / self.lengths[-1])
+            self.add(x, step * direction)
             while len(self.X) > self.budget:
                 self.rule(self.shortest)
 

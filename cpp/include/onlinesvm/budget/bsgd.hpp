@@ -39,7 +39,7 @@ class Bsgd : public StepLearner<T, Bsgd<T, Task>> {
         const double eta = 1.0 / (lambda * t + (p.t0 < 0.0 ? lengths / t : lambda * p.t0));
         if (e.t > 1) f.shrink(1.0 - eta * lambda);
         if (loss.value > 0.0) {
-            f.add(e, loss.moves(eta * e.weight));
+            f.add(e, loss.moves(p.task.capped(eta * e.weight, loss.value, f.k(e.x))));
             upkeep(f);
         }
         return loss.value;
@@ -54,9 +54,19 @@ class Bsgd : public StepLearner<T, Bsgd<T, Task>> {
     double lambda = p.alpha, lengths = 0.0;  // sum of k(x, x) where it says t0
 };
 
+// A step of full length, whatever the loss.
+struct BudgetedClassification : Classification {
+    static double capped(double eta, double, double) { return eta; }
+};
+
+// A step past the target would only be taken back.
+struct BudgetedRegression : Regression {
+    static double capped(double eta, double loss, double k) { return std::min(eta, loss / k); }
+};
+
 // The ramp loss: on the wrong side by more than -s, an example is an outlier and pulls by `leak` only.
 // Without a leak, a region once learned wrongly would be left alone for good.
-struct RampClassification : Classification {
+struct RampClassification : BudgetedClassification {
     double s = -1.0, leak = 0.1;
 
     void fields(auto&& f) { f("s", s), f("leak", leak); }
@@ -70,10 +80,10 @@ struct RampClassification : Classification {
 };
 
 template <class T>
-using BudgetedClassifier = Bsgd<T, Classification>;
+using BudgetedClassifier = Bsgd<T, BudgetedClassification>;
 template <class T>
 using BudgetedRampClassifier = Bsgd<T, RampClassification>;
 template <class T>
-using BudgetedRegressor = Bsgd<T, Regression>;
+using BudgetedRegressor = Bsgd<T, BudgetedRegression>;
 
 }  // namespace onlinesvm
