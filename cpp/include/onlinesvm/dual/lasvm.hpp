@@ -21,7 +21,7 @@ class Lasvm : public PairModel<T> {
         std::int64_t reprocess = 1;       // steps after each example; negative: as needed
         std::int64_t seed_per_class = 5;  // examples kept while the other class is missing
         std::string query = "all";
-        std::int64_t pool = 50;  // examples that "active" and "gradient" choose from
+        std::int64_t pool = 50;  // examples that "greedy" and "gradient" choose from
 
         template <class F>
         void fields(F&& field) {
