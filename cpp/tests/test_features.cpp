@@ -43,7 +43,7 @@ void exact_at_the_landmarks(bool sparse) {
     Nystroem<T> model(params);
     std::vector<T> before(90), now(90);
     for (std::size_t i = 0; i < 200; ++i) {
-        model.learn(stream[i], 0, 1, std::int64_t(i));
+        model.learn(stream[i], 0, 1, Id(i));
         model.score(stream[0], now.data());
         for (std::size_t j = 0; j < 90 && before[j] != 0; ++j) CHECK(now[j] == before[j]);
         before = now;
@@ -51,7 +51,7 @@ void exact_at_the_landmarks(bool sparse) {
     const auto ids = model.support().ids;
     CHECK(ids.size() > 64);
     std::vector<T> mine(90);
-    for (const std::int64_t a : ids) {
+    for (const Id a : ids) {
         model.score(stream[std::size_t(a)], mine.data());
         double length = 0;
         for (const T v : mine) length += double(v) * double(v);

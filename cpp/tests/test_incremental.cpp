@@ -112,7 +112,7 @@ void bears_degenerate_rows() {
 void stops_at_its_limit() {
     const Stream<double> stream(60, 4, 2, false);
     auto p = params<double>(Shape::rbf);
-    p.max_iter = 1;
+    p.max_rounds = 1;
     Incremental<double> model(p);
     bool capped = false;
     for (std::size_t i = 0; i < stream.size(); ++i) {

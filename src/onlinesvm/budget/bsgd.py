@@ -5,9 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ..base import KernelBias, LinearOrKernel, OnlineClassifier, OnlineRegressor, StepByStep
 from ..base.parameters import count, inherit, number, word
 from ..kernels import KernelFunction
@@ -173,8 +170,3 @@ class BudgetedSVR(BudgetedModel, OnlineRegressor):
     epsilon: float = number(
         default=0.1, at_least=0, doc="Errors up to this size cost nothing, >= 0."
     )
-
-    @property
-    def coef_(self) -> NDArray[np.float64]:
-        """The weights."""
-        return np.asarray(self._weights("coef_")["coef"][0])

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Literal
 
 from ..base import OnlineClassifier, OnlineRegressor, StepLearner
 from ..base.parameters import flag, inherit, number, word
-from ..params import check_number
+from .error_loss import ErrorLoss
 
 
 class DescentModel(StepLearner):
@@ -70,7 +67,7 @@ class GradientDescentClassifier(DescentModel, OnlineClassifier):
     eta0: float = inherit(default=1.0)
 
 
-class GradientDescentRegressor(DescentModel, OnlineRegressor):
+class GradientDescentRegressor(ErrorLoss, DescentModel, OnlineRegressor):
     """Gradient descent for regression: least mean squares, and losses that outliers cannot rule.
 
     With the squared loss this is the rule of Widrow and Hoff, whose total loss is within twice that
@@ -105,29 +102,6 @@ class GradientDescentRegressor(DescentModel, OnlineRegressor):
 
     _stem = "DescentRegressor"
 
-    loss: Literal["squared", "epsilon_insensitive", "huber", "pinball"] = word(
-        default="squared",
-        words=("squared", "epsilon_insensitive", "huber", "pinball"),
-        kw_only=False,
-        doc="""Of the error r: half its square; ``|r| - epsilon`` outside the tube, with
-        ``epsilon=0`` the absolute error; Huber's; pinball, for a quantile instead of the mean.""",
+    loss: Literal["squared", "epsilon_insensitive", "huber", "pinball"] = inherit(
+        default="squared", kw_only=False
     )
-    epsilon: float = number(
-        default=0.1,
-        at_least=0,
-        doc="""Half the width of the tube, >= 0; for Huber's loss, > 0, where it turns linear.""",
-    )
-    quantile: float = number(
-        default=0.5, above=0, below=1, doc="Of the pinball loss, between 0 and 1."
-    )
-
-    def _core_params(self, n_features: int) -> dict[str, Any]:
-        settings = super()._core_params(n_features)
-        if settings["loss"] == "huber":
-            check_number("epsilon", self.epsilon, above=0)
-        return settings
-
-    @property
-    def coef_(self) -> NDArray[np.float64]:
-        """The weights."""
-        return np.asarray(self._weights("coef_")["coef"][0])

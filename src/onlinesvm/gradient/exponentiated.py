@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..base import LinearStepLearner, OnlineClassifier, OnlineRegressor
 from ..base.parameters import flag, inherit, number, word
-from ..params import check_number
+from .error_loss import ErrorLoss
 
 
 class ExponentiatedModel(LinearStepLearner):
@@ -91,7 +91,7 @@ class ExponentiatedGradientClassifier(ExponentiatedModel, OnlineClassifier):
     )
 
 
-class ExponentiatedGradientRegressor(ExponentiatedModel, OnlineRegressor):
+class ExponentiatedGradientRegressor(ErrorLoss, ExponentiatedModel, OnlineRegressor):
     """Exponentiated gradient for regression: few features of many, or a mixture of experts.
 
     With the squared loss, the total loss is within 3/2 of that of the best weights whose sum is
@@ -125,26 +125,9 @@ class ExponentiatedGradientRegressor(ExponentiatedModel, OnlineRegressor):
 
     _stem = "ExponentiatedRegressor"
 
-    loss: Literal["squared", "epsilon_insensitive", "huber", "pinball"] = word(
-        default="squared",
-        words=("squared", "epsilon_insensitive", "huber", "pinball"),
-        kw_only=False,
-        doc="As of :class:`GradientDescentRegressor`.",
+    loss: Literal["squared", "epsilon_insensitive", "huber", "pinball"] = inherit(
+        default="squared", kw_only=False
     )
-    epsilon: float = number(
-        default=0.1,
-        at_least=0,
-        doc="""Half the width of the tube, >= 0; for Huber's loss, > 0, where it turns linear.""",
-    )
-    quantile: float = number(
-        default=0.5, above=0, below=1, doc="Of the pinball loss, between 0 and 1."
-    )
-
-    def _core_params(self, n_features: int) -> dict[str, Any]:
-        settings = super()._core_params(n_features)
-        if settings["loss"] == "huber":
-            check_number("epsilon", self.epsilon, above=0)
-        return settings
 
     @property
     def coef_(self) -> NDArray[np.float64]:

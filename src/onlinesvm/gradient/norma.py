@@ -19,7 +19,7 @@ from ..base import (
 )
 from ..base.parameters import count, inherit, number, word
 from ..kernels import KernelFunction
-from ..params import check_number
+from .error_loss import ErrorLoss
 from .sgd import LearningRate
 
 _UNIT_KERNELS = ("rbf", "laplacian", "chi2")  # k(x, x) = 1
@@ -145,7 +145,7 @@ class NormaSVC(_BiasOfChoice, NormaModel, OnlineClassifier):
         return float(self._fitted_core("margin_").level)
 
 
-class NormaSVR(_BiasOfChoice, NormaModel, OnlineRegressor):
+class NormaSVR(ErrorLoss, _BiasOfChoice, NormaModel, OnlineRegressor):
     """NORMA for regression: follow a curve that moves, with bounded memory.
 
     Four losses: squared, outside a tube (which ``nu`` can size), Huber's, and pinball for a
@@ -180,19 +180,6 @@ class NormaSVR(_BiasOfChoice, NormaModel, OnlineRegressor):
     _stem = "NormaRegressor"
 
     alpha: float = inherit(default=1e-3, kw_only=False)
-    loss: Literal["squared", "epsilon_insensitive", "huber", "pinball"] = word(
-        default="squared",
-        words=("epsilon_insensitive", "squared", "huber", "pinball"),
-        doc='``"squared"`` suits targets of any scale; the others bound what one example can do.',
-    )
-    epsilon: float = number(
-        default=0.1,
-        at_least=0,
-        doc="""Half the width of the tube, >= 0; for Huber's loss, > 0, where it turns linear.""",
-    )
-    quantile: float = number(
-        default=0.5, above=0, below=1, doc="Of the pinball loss, between 0 and 1."
-    )
     nu: float | None = number(
         default=None,
         above=0,
@@ -208,8 +195,6 @@ class NormaSVR(_BiasOfChoice, NormaModel, OnlineRegressor):
         loss = settings["loss"]
         if self.nu is not None and loss != "epsilon_insensitive":
             raise ValueError(f"nu sizes the tube of loss='epsilon_insensitive', not of {loss!r}")
-        if loss == "huber":
-            check_number("epsilon", self.epsilon, above=0)
         return settings
 
     @property
