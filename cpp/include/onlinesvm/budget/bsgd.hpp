@@ -6,6 +6,7 @@
 #pragma once
 
 #include "onlinesvm/base/step_learner.hpp"
+#include "onlinesvm/budget/bsgd_task.hpp"
 #include "onlinesvm/budget/upkeep.hpp"
 
 namespace onlinesvm {
@@ -53,37 +54,5 @@ class Bsgd : public StepLearner<T, Bsgd<T, Task>> {
     Upkeep<T> upkeep;
     double lambda = p.alpha, lengths = 0.0;  // sum of k(x, x) where it says t0
 };
-
-// A step of full length, whatever the loss.
-struct BudgetedClassification : Classification {
-    static double capped(double eta, double, double) { return eta; }
-};
-
-// A step past the target would only be taken back.
-struct BudgetedRegression : Regression {
-    static double capped(double eta, double loss, double k) { return std::min(eta, loss / k); }
-};
-
-// The ramp loss: on the wrong side by more than -s, an example is an outlier and pulls by `leak` only.
-// Without a leak, a region once learned wrongly would be left alone for good.
-struct RampClassification : BudgetedClassification {
-    double s = -1.0, leak = 0.1;
-
-    void fields(auto&& f) { f("s", s), f("leak", leak); }
-    Loss loss(std::span<const double> f, double y) const {
-        Loss loss = Classification::loss(f, y);
-        if (loss.value <= 1.0 - s) return loss;
-        if (leak == 0.0) return {0.0, loss.directions, loss.count};
-        for (Change& move : loss.directions) move.step *= leak;
-        return loss;
-    }
-};
-
-template <class T>
-using BudgetedClassifier = Bsgd<T, BudgetedClassification>;
-template <class T>
-using BudgetedRampClassifier = Bsgd<T, RampClassification>;
-template <class T>
-using BudgetedRegressor = Bsgd<T, BudgetedRegression>;
 
 }  // namespace onlinesvm
