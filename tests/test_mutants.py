@@ -16,5 +16,6 @@ MUTANTS = tomllib.loads((ROOT / "tools" / "mutants.toml").read_text(encoding="ut
 def test_a_mutant_stands_in_one_place(mutant: dict[str, Any]) -> None:
     source = (ROOT / mutant["file"]).read_text(encoding="utf-8")
     assert source.count(mutant["before"]) == 1
+    assert mutant["before"] != mutant["after"]
     for name in mutant["tests"]:
         assert (ROOT / name.split("::")[0]).exists()
