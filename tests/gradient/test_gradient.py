@@ -268,3 +268,14 @@ def test_scaling_rows_and_regularisation_changes_nothing():
 def test_bad_first_steps_are_named(t0):
     with pytest.raises((TypeError, ValueError), match="t0"):
         PegasosSVC(t0=t0).fit(np.eye(2), [0, 1])
+
+
+@pytest.mark.parametrize("kernel", [{"kernel": "linear"}, {"kernel": "rbf", "gamma": 0.7}])
+def test_a_mistake_is_the_example_s_own_also_in_a_block(kernel):
+    X, y = (stream := blobs(3, n=60)).X, stream.y
+    model = PegasosSVC(alpha=0.05, block=3, average=False, classes=[-1, 1], **kernel)
+    mistakes = 0
+    for x, label in zip(X, y, strict=True):
+        mistakes += label * model.decide_one(x) <= 0
+        model.learn_one(x, label)
+        assert model.mistakes_ == mistakes

@@ -82,11 +82,12 @@ class Function {
 
     // The newest f at the example about to be learned.
     std::span<const double> read(const Row<T>& x) {
-        std::visit([&](auto& m) { m.read(x, parts, raw.data()); }, model);
-        for (std::size_t r = 0; r < outputs(); ++r) raw[r] = of[r].a * raw[r] + of[r].bias;
+        evaluate(x, raw);
         if (keeps.norm) now = raw;
         return std::span(raw).first(outputs());
     }
+    // An example that was read in an earlier round is about to be added: what was read last stands.
+    void revisit(const Row<T>& x) { evaluate(x, now); }
     // Whether what was read put another class than y first, or y not alone.
     bool mistook(double y) const {
         if (outputs() == 1) return (y > 0.0 ? raw[0] : -raw[0]) <= 0.0;
@@ -226,10 +227,12 @@ class Function {
     // x_q <- h x_p + (1 - h) x_q, with the coefficients a s_p + b s_q; p goes.
     void merge(Slot p, Slot q, double h, double a, double b) {
         std::get<KernelModel<T>>(model).merge(p, q, h, a, b);
+        drop(p);
     }
     // s_i += d_i s_p for all others; p goes.
     void project(Slot p, std::span<const double> d) {
         std::get<KernelModel<T>>(model).project(p, d);
+        drop(p);
     }
     // k(x_i, x_slot) of every stored i.
     std::span<const T> kernel_row(Slot slot) {
@@ -373,6 +376,11 @@ class Function {
     std::vector<double> raw;    // f at the example at hand, when it was read
     std::vector<double> now;    // and after what it shrank since, where there is a norm
     std::vector<Change> steps;  // in units of v and u
+
+    void evaluate(const Row<T>& x, std::vector<double>& f) {
+        std::visit([&](auto& m) { m.read(x, parts, f.data()); }, model);
+        for (std::size_t r = 0; r < outputs(); ++r) f[r] = of[r].a * f[r] + of[r].bias;
+    }
 
     // a into v; S stays what it is.
     void fold(std::size_t r) {

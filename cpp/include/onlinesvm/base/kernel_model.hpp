@@ -120,7 +120,7 @@ class KernelModel {
         }
         note_change(slot);
     }
-    // x_q <- h x_p + (1 - h) x_q, with the coefficients a s_p + b s_q; p goes.
+    // x_q <- h x_p + (1 - h) x_q, with the coefficients a s_p + b s_q.
     void merge(Slot p, Slot q, double h, double a, double b) {
         store.push(mix(p, q, h));
         store.swap(q, Slot(store.size() - 1));
@@ -128,16 +128,14 @@ class KernelModel {
         ids.edit(q) = kNoId;  // no example of the stream
         for (auto& row : s) row.edit(q) = a * row[p] + b * row[q];
         note_change(q);
-        drop(p);
     }
-    // s_i += d_i s_p for all others; p goes.
+    // s_i += d_i s_p
     void project(Slot p, std::span<const double> d) {
         for (auto& row : s) {
             const double share = row[p];
             const std::span<double> all = row.edit();
             for (std::size_t i = 0; i < all.size(); ++i) all[i] += share * d[i];
         }
-        drop(p);
     }
     const double* coefficients(std::size_t output) const { return s[output].data(); }
 

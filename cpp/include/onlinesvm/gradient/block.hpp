@@ -41,7 +41,7 @@ class Block {
             std::vector<Change> moves = member.moves;
             for (Change& move : moves) move.step *= factor;
             const Row<T> x = member.x.row();
-            f.read(x);
+            f.revisit(x);
             f.add({.x = x, .id = member.id}, moves);
         }
         waiting.clear();

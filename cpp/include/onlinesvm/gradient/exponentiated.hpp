@@ -32,7 +32,7 @@ class Exponentiated : public StepLearner<T, Exponentiated<T, Task>> {
     double step(Function<T>& f, const Example<T>& e) {
         w.meet(f, e.x);
         units.X = std::max(units.X, largest(e.x, p.kernel.offset));
-        Loss loss = p.task.loss(times(units.U(), f.read(e.x)), e.y);
+        Loss loss = p.task.loss(units.of(f.read(e.x)), e.y);
         f.serve();
         units.Y = std::max(units.Y, Task::size(e.y));
         for (const auto& [r, step] : loss.moves(eta(e.t) * units.eta() * e.weight))
@@ -53,7 +53,7 @@ class Exponentiated : public StepLearner<T, Exponentiated<T, Task>> {
     Params p;
     Schedule eta{p.learning_rate, p.eta0, 0.0};
     Simplex w{p.variant == "EG+-", p.kernel.offset};
-    Units units{p.U, p.scale, 0.0, Task::size(0.0)};
+    Units units{p.U, p.scale, 0.0, Task::size(0.0), {}};
 };
 
 }  // namespace onlinesvm

@@ -28,11 +28,19 @@ struct Units {
     double U() const { return by_data ? (X > 0.0 ? U0 * Y / X : 0.0) : U0; }
     double eta() const { return by_data ? 1.0 / (U() * X * X) : U(); }
 
+    std::span<const double> of(std::span<const double> f) {  // U f
+        scaled.assign(f.begin(), f.end());
+        for (double& value : scaled) value *= U();
+        return scaled;
+    }
+
     template <class A>
     void state(A& a) {
         a("X", X), a("Y", Y);
         if constexpr (A::loading) demand(X >= 0.0 && Y >= 0.0, "the largest value is negative");
     }
+
+    std::vector<double> scaled;
 };
 
 inline std::vector<double> times(double factor, std::span<const double> values) {
