@@ -69,9 +69,8 @@ const T* finite(const T* values, std::size_t n) {
 
 // ---- rows ---------------------------------------------------------------------------------------
 
-// Multiples of the six queries that a tile of kernel values takes.
-inline constexpr std::size_t learn_block = 36;   // rows under one writer's lock, and of look-ahead
-inline constexpr std::size_t score_block = 252;  // rows handed together to a block prediction
+// Rows handed together to a block prediction: a multiple of learn_block.
+inline constexpr std::size_t score_block = 252;
 
 // Borrows n values of type S as values of type T, copying into `buffer` only where the types
 // differ.

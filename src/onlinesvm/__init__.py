@@ -11,6 +11,8 @@ from .base import verify as verify
 from .budget.bsgd import BudgetedRampSVC as BudgetedRampSVC
 from .budget.bsgd import BudgetedSVC as BudgetedSVC
 from .budget.bsgd import BudgetedSVR as BudgetedSVR
+from .budget.forgetron import ForgetronClassifier as ForgetronClassifier
+from .budget.projectron import ProjectronClassifier as ProjectronClassifier
 from .dual.huller import HullerSVC as HullerSVC
 from .dual.lasvm import LASVC as LASVC
 from .dual.smo import SmoSVC as SmoSVC

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import os
+import re
 from collections.abc import Collection
 from typing import Any
 
@@ -46,6 +47,21 @@ def check_count(name: str, value: Any, *, at_least: int = 0) -> int:
     if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < at_least:
         raise ValueError(f"{name} must be an integer >= {at_least}, got {value!r}")
     return int(value)
+
+
+_SIZE = re.compile(r"(\d+(?:\.\d*)?)\s*([kmgt]?)(i?)b", re.IGNORECASE)
+
+
+def check_bytes(name: str, value: Any) -> int:
+    """A number of bytes, or a size: ``"64MB"`` is 64 million bytes, ``"64MiB"`` 64 * 2**20."""
+    if not isinstance(value, str):
+        return check_count(name, value)
+    size = _SIZE.fullmatch(value.strip())
+    if size is None:
+        raise ValueError(f'{name} must be a number of bytes or a size as "64MB", got {value!r}')
+    number, unit, binary = size.groups()
+    power = " kmgt".index(unit.lower() or " ")
+    return int(float(number) * (1024 if binary else 1000) ** power)
 
 
 def check_word(name: str, value: Any, words: Collection[str]) -> str:

@@ -194,6 +194,55 @@ def test_sparse_rows_give_the_same(rule):
     np.testing.assert_allclose(sparse, dense, atol=1e-6 * np.abs(dense).max())
 
 
+@rules
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+def test_a_budget_in_bytes(rule, form):
+    """The memory is never more, little of it lies idle, and any cut gives the same."""
+    from scipy.sparse import csr_array
+
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(1500, 40)) * (rng.random((1500, 40)) < (0.2 if form == "sparse" else 1))
+    y = np.where(np.abs(X[:, :2]).sum(axis=1) > 1, 1.0, -1.0)
+    X = csr_array(X) if form == "sparse" else X
+    model = small(maintenance=rule, budget="200kB", dtype="float32")
+    for start in range(0, 1500, 60):
+        model.partial_fit(X[start : start + 60], y[start : start + 60])
+        assert model.nbytes_ <= 200_000
+    assert model.nbytes_ > (60_000 if rule == "project" else 100_000)  # a matrix grows by steps
+    whole = small(maintenance=rule, budget="200kB", dtype="float32").partial_fit(X, y)
+    assert (whole.decision_function(X) == model.decision_function(X)).all()
+    kept = len(model.support_)
+    assert (model.support_ < 0).any() == (rule == "merge" and form == "dense")
+    more = small(maintenance=rule, budget="400kB", dtype="float32").partial_fit(X, y)
+    assert len(more.support_) > 1.2 * kept
+
+
+def test_an_endless_vocabulary_does_not_fill_the_memory():
+    """Sparse rows that bring ever new features: those that no example has are forgotten."""
+    from scipy.sparse import csr_array
+
+    rng = np.random.default_rng(8)
+    model = BudgetedSVC(budget="1MB", gamma=0.5, classes=[0, 1])
+    sizes = []
+    for part in range(30):
+        where = rng.integers(part * 3000, part * 3000 + 6000, size=(300, 30))
+        X = csr_array(
+            (rng.normal(size=9000), where.ravel(), np.arange(0, 9001, 30)), shape=(300, 100_000)
+        )
+        X.sum_duplicates()
+        model.partial_fit(X, rng.integers(0, 2, 300))
+        sizes.append(model.nbytes_)
+    assert max(sizes) <= 1e6
+    assert sizes[-1] <= 1.3 * sizes[10]
+
+
+def test_too_few_bytes_are_refused_and_nothing_is_lost():
+    model = small(budget="1kB", dtype="float32")
+    with pytest.raises(ValueError, match=r"^budget: too few bytes for two examples"):
+        model.partial_fit(np.eye(3), [1.0, -1.0, 1.0])
+    assert not hasattr(model, "classes_") or model.n_seen_ == 0
+
+
 def test_merging_needs_the_gaussian_kernel():
     with pytest.raises(ValueError, match=r"maintenance='merge' needs kernel='rbf'"):
         small(kernel="poly", maintenance="merge").learn_one([1.0, 2.0], 1.0)

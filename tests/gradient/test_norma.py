@@ -25,6 +25,7 @@ CONTRACT = {
         variants=[
             {"classes": "open", "truncation": 7, "nu": 0.2, "bias": "free"},
             {"kernel": "linear", "learning_rate": "optimal", "class_weight": {"ash": 2.0}},
+            {"kernel": "linear", "truncation": None, "budget": 12},
         ],
         expected_failures=weights_are_not_copies(
             "an example of weight 2 takes one step of twice the size, not two steps"
@@ -312,3 +313,14 @@ def test_bad_settings_are_named(model, complaint):
     stream = blobs(0)
     with pytest.raises(ValueError, match=complaint):
         model.fit(stream.X, stream.y)
+
+
+def test_a_budget_keeps_the_newest():
+    stream = blobs(9, 120)
+    model = NormaSVC(budget=9, truncation=None, gamma=0.7, classes=[-1, 1])
+    for x, y in zip(stream.X, stream.y, strict=True):
+        model.learn_one(x, y)
+        assert len(model.support_) <= 9
+    free = NormaSVC(truncation=None, gamma=0.7, classes=[-1, 1]).partial_fit(stream.X, stream.y)
+    newest = sorted(free.support_)[-9:]
+    assert len(set(newest) & set(model.support_)) >= 7  # f differs, and with it who is wrong

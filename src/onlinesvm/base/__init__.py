@@ -17,12 +17,14 @@ from .outlier import OnlineOutlierDetector
 from .passes import PassByPass, StepByStep
 from .persistence import load
 from .regressor import OnlineRegressor
+from .room import Bounded
 from .step_learner import LinearStepLearner, StepLearner
 from .transformer import OnlineTransformer
 
 __all__ = [
     "AnyKernel",
     "BatchClassifier",
+    "Bounded",
     "Certificate",
     "CertificateError",
     "FreeBias",

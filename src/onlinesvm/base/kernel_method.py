@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..kernels import NAMES, KernelFunction, check_kernel
 from .estimator import OnlineEstimator
-from .parameters import count, inherit, number, special, word
+from .parameters import count, inherit, number, size, special, word
 
 
 class WithGamma(OnlineEstimator):
@@ -113,9 +113,9 @@ class StoresExamples(KernelMethod):
         default="float32",
         doc="Type of the stored examples and kernel values; the solution is float64 throughout.",
     )
-    cache_bytes: int = count(
+    cache_bytes: int | str = size(
         default=256 << 20,
-        shown="256 MiB",
+        shown='"256MiB"',
         doc="Memory for kernel rows, on top of the examples. It affects speed only.",
     )
     n_jobs: int | None = inherit(

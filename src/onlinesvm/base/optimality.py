@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from typing import Any, ClassVar, Literal, Self, overload
 
 import numpy as np
@@ -159,9 +158,12 @@ class Optimality(SettlesGamma):
         return getattr(self._core, name)
 
 
-def finished_classes(root: type[Optimality] = Optimality) -> Iterator[type[Optimality]]:
-    """Every class below ``root`` that names a core."""
-    for cls in root.__subclasses__():
-        if "_stem" in cls.__dict__:
-            yield cls
-        yield from finished_classes(cls)
+def finished_classes() -> list[type[Optimality]]:
+    """Every class that names a core, by name."""
+    found: dict[str, type[Optimality]] = {}
+    roots: list[type[Optimality]] = [Optimality]
+    while roots:
+        below = roots.pop().__subclasses__()
+        roots += below
+        found |= {cls.__name__: cls for cls in below if "_stem" in cls.__dict__}
+    return [found[name] for name in sorted(found)]

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, Required, TypedDict, Unpack, dataclass_transform
 
-from ..params import check_count, check_flag, check_number, check_word
+from ..params import check_bytes, check_count, check_flag, check_number, check_word
 
 _WIDTH = 100  # of a line of the docstring
 _REFUSED: Any = object()  # None is no value of this parameter
@@ -119,6 +119,12 @@ def count(
     check = partial(check_count, at_least=at_least)
     bad = [at_least - 1, at_least + 0.5, True, "no such word", *_unless_none_is(common)]
     return Parameter(type="int", check=check, words=words, bad=bad, **common)
+
+
+def size(**common: Unpack[_Common]) -> Any:
+    """A number of bytes, or a size such as ``"64MB"``."""
+    bad = [-1, 0.5, True, "no such word", *_unless_none_is(common)]
+    return Parameter(type="int or str", check=check_bytes, bad=bad, **common)
 
 
 def flag(**common: Unpack[_Common]) -> Any:

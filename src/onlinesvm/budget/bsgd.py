@@ -5,21 +5,21 @@ from __future__ import annotations
 import math
 from typing import Any, Literal
 
-from ..base import KernelBias, LinearOrKernel, OnlineClassifier, OnlineRegressor, StepByStep
-from ..base.parameters import count, inherit, number, word
+from ..base import (
+    Bounded,
+    KernelBias,
+    LinearOrKernel,
+    OnlineClassifier,
+    OnlineRegressor,
+    StepByStep,
+)
+from ..base.parameters import inherit, number, word
 from ..kernels import KernelFunction
 
 
-class BudgetedModel(KernelBias, LinearOrKernel, StepByStep):
+class BudgetedModel(Bounded, KernelBias, LinearOrKernel, StepByStep):
     """Subgradient steps on an SVM's objective, with at most ``budget`` examples in the model."""
 
-    budget: int = count(
-        default=500,
-        at_least=2,
-        kw_only=False,
-        doc="""Examples kept at most, >= 2. Each example costs as many kernel values; accuracy
-        grows with it, ever more slowly.""",
-    )
     alpha: float = number(
         default=1e-4,
         above=0,
@@ -33,7 +33,8 @@ class BudgetedModel(KernelBias, LinearOrKernel, StepByStep):
         many: ``"merge"`` puts one example between it and the other on its side where that changes
         the model least, for the rbf kernel alone; ``"project"`` gives it to all others, in time
         and memory that grow with the square of the budget; ``"remove"`` lets it go, which costs
-        most accuracy. ``"auto"`` merges where it can, and projects otherwise.""",
+        most accuracy. ``"auto"`` merges where it can, and projects otherwise. Under a budget in
+        bytes, sparse rows are removed instead of merged, for a merger has the features of both.""",
     )
     t0: float | Literal["scale"] = number(
         default="scale",

@@ -278,6 +278,8 @@ def check_verbs_work_or_say_who_can(estimator: Any, stream: Stream) -> None:
                 complaint = str(refusal)
         assert complaint.endswith("can."), f"{verb}: {complaint!r} names no class that can"
         assert "\n" not in complaint
+        names = complaint.split("; ")[-1].removesuffix(" can.").split(", ")
+        assert len(set(names)) == len(names), f"{verb}: {complaint!r} names a class twice"
 
 
 @promise(lambda estimator: estimator.can("unlearn") and estimator.can("kkt_residual"))

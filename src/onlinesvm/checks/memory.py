@@ -47,6 +47,15 @@ def check_memory_levels_off(estimator: Any, stream: Stream) -> None:
     assert model.nbytes_ <= 2 * half + 16384, f"{half} bytes grew to {model.nbytes_}"
 
 
+@promise(streaming, lambda estimator: hasattr(estimator, "budget"), n=600)
+def check_a_budget_in_bytes_holds(estimator: Any, stream: Stream) -> None:
+    given = {"gamma": 1.0} if hasattr(estimator, "gamma") else {}
+    model = clone(estimator).set_params(budget="64kB", **given)
+    for piece in stream.pieces(1, 49, 50):
+        go_on(model, piece)
+        assert model.nbytes_ <= 64_000, f"{model.nbytes_} bytes after {model.n_seen_} examples"
+
+
 @promise(streaming)
 def check_size_is_reported(estimator: Any, stream: Stream) -> None:
     model = learned(estimator, stream)

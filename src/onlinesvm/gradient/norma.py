@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base import (
+    Bounded,
     KernelMethod,
     LinearOrKernel,
     OnlineClassifier,
@@ -18,6 +19,7 @@ from ..base import (
     StepByStep,
 )
 from ..base.parameters import count, inherit, number, word
+from ..base.room import check_room, room
 from ..kernels import KernelFunction
 from .error_loss import ErrorLoss
 from .sgd import LearningRate
@@ -28,7 +30,7 @@ _UNIT_KERNELS = ("rbf", "laplacian", "chi2")  # k(x, x) = 1
 _TRUNCATION_ERROR = 1e-2
 
 
-class NormaModel(LearningRate, LinearOrKernel, StepByStep):
+class NormaModel(LearningRate, Bounded, LinearOrKernel, StepByStep):
     """What the three tasks share: the step, the level steered by nu, the truncation."""
 
     alpha: float = inherit(
@@ -46,6 +48,11 @@ class NormaModel(LearningRate, LinearOrKernel, StepByStep):
         changes no score by more than 0.01 (with the squared loss, by more than a hundredth of the
         largest error so far), where there is such a bound (constant rate, and rbf, laplacian or
         chi2 kernel), else None: for ever.""",
+    )
+    budget: int | str | None = room(
+        default=None,
+        doc="""Examples kept at most, >= 2, or the memory of the model, such as ``"64MB"``; the
+        oldest go. ``None``: as many as ``truncation`` leaves.""",
     )
     kernel: str | KernelFunction = inherit(default="rbf")
     dtype: Literal["float32", "float64"] = inherit(
@@ -81,7 +88,11 @@ class NormaModel(LearningRate, LinearOrKernel, StepByStep):
         super()._forget(ids)
 
     def _keeps_weights(self) -> bool:
-        return super()._keeps_weights() and self._core_settings["truncation"] == 0
+        settings = self._core_settings
+        endless = (
+            settings["truncation"] == 0 and check_room("budget", None).items() <= settings.items()
+        )
+        return super()._keeps_weights() and endless
 
 
 class _BiasOfChoice(KernelMethod):

@@ -50,6 +50,14 @@ struct LineAllocator {
 template <class T>
 using Aligned = std::vector<T, LineAllocator<T>>;
 
+// Large arrays grow by an eighth: of memory that is counted, half must not lie idle.
+inline constexpr std::size_t grown(std::size_t n) { return n + n / 8; }
+template <class Array>
+void grow(Array& array, std::size_t n) {
+    if (n > array.capacity()) array.reserve(grown(n));
+    array.resize(n);
+}
+
 inline constexpr std::size_t round_up(std::size_t n, std::size_t step) {
     return (n + step - 1) / step * step;
 }

@@ -335,6 +335,13 @@ class Function {
                of.capacity() * sizeof(Output) + born.nbytes();
     }
 
+    // What nbytes is at most for the examples stored.
+    std::size_t footprint() const {
+        const auto* m = std::get_if<KernelModel<T>>(&model);
+        return (m ? m->footprint() : nbytes()) + 4 * (born.size() + kFew) * sizeof(born[0]) +
+               2 * outputs() * sizeof(Output);
+    }
+
     auto undoable() { return std::tie(model, of, born, rounds); }
 
     template <class A>
@@ -354,6 +361,7 @@ class Function {
   private:
     static constexpr double kSmall = 1e-5;    // a scale that costs digits
     static constexpr double kLeast = 1e-300;  // a weight that can grow again
+    static constexpr std::size_t kFew = 64;
 
     struct Output {
         double a = 1.0, b = 0.0, bias = 0.0, norm2 = 0.0;

@@ -37,7 +37,7 @@ class KernelModel {
         expected.resize(std::max(expected.size(), xs.size()));
         std::vector<T*> out;
         for (std::size_t i = 0; i < xs.size(); ++i) {
-            expected[i].resize(round_up(store.size() + xs.size(), isa::lanes<T>));
+            grow(expected[i], round_up(store.size() + xs.size(), isa::lanes<T>));
             out.push_back(expected[i].data());
         }
         known = store.size();
@@ -219,6 +219,13 @@ class KernelModel {
         for (const auto& row : s) bytes += row.capacity() * sizeof(double);
         for (const auto& row : expected) bytes += row.capacity() * sizeof(T);
         return bytes;
+    }
+
+    // What nbytes is at most for the examples stored, whatever came and went, and in which blocks.
+    std::size_t footprint() const {
+        const std::size_t n = size(), ahead = n + learn_block + 2 * isa::lanes<T>;
+        return store.footprint() + 2 * n * (sizeof(Id) + outputs() * sizeof(double)) +
+               learn_block * grown(ahead) * sizeof(T);
     }
 
     auto undoable() { return std::tie(store, ids, s); }

@@ -9,6 +9,10 @@
 
 namespace onlinesvm {
 
+// Rows that are learned in one go, and announced to each other: a multiple of the six queries that a
+// tile of kernel values takes.
+inline constexpr std::size_t learn_block = 36;
+
 // A view of values that lie elsewhere.
 template <class T>
 struct Row {

@@ -80,8 +80,8 @@ class DenseStore {
 
     void push(Row<T> x) {
         if (size_ % L == 0) {
-            blocks_.resize((size_ / L + 1) * width_ * L);
-            norms_.resize((size_ / L + 1) * L);
+            grow(blocks_, (size_ / L + 1) * width_ * L);
+            grow(norms_, (size_ / L + 1) * L);
         }
         ++size_;
         put(Slot(size_ - 1), x.values);
@@ -103,6 +103,7 @@ class DenseStore {
         std::swap(norms_[a], norms_[b]);
     }
     std::size_t nbytes() const { return (blocks_.capacity() + norms_.capacity()) * sizeof(T); }
+    std::size_t footprint() const { return grown(round_up(size_, L) * (width_ + 1) * sizeof(T)); }
 
     // out[q][slot] for slots [first, last); whole blocks are written, so rows need padded_size()
     // room. With the squared norms of short queries, rbf comes from dot products where the stored
@@ -194,8 +195,10 @@ class SparseStore {
             make_room(features_[at].list);
             entries.push_back({at, 0});
         }
+        terms_ += x.size;
         for (std::size_t i = 0; i < x.size; ++i) {
             Feature& feature = features_[entries[i].feature];
+            used_ += feature.list.empty();
             entries[i].place = std::uint32_t(feature.list.size());
             feature.push({std::uint32_t(rows_.size()), std::uint32_t(i), x.values[i]});
         }
@@ -210,8 +213,19 @@ class SparseStore {
             list[e.place] = list.back();  // swap-remove; tell the moved posting's owner
             rows_[list[e.place].slot].entries[list[e.place].entry].place = e.place;
             list.pop_back();
+            used_ -= list.empty();
         }
+        terms_ -= rows_.back().entries.size();
         rows_.pop_back();
+    }
+    // Features that no example has any more go once they are the most: an endless stream brings ever
+    // new ones. Without memory for that, they stay.
+    void tidy() noexcept {
+        if (features_.size() <= 2 * used_ + kFew) return;
+        try {
+            forget_unused();
+        } catch (const std::bad_alloc&) {
+        }
     }
     void swap(Slot a, Slot b) {
         for (Slot slot : {a, b})
@@ -238,6 +252,12 @@ class SparseStore {
             n += f.list.capacity() * sizeof(Posting) + f.column.capacity() * sizeof(T);
         for (const auto& row : rows_) n += row.entries.capacity() * sizeof(Entry);
         return n + places_.nbytes();
+    }
+    // Lists double, columns hold a value again, and half of the features may be unused.
+    std::size_t footprint() const {
+        return 2 * rows_.size() * sizeof(Example) +
+               terms_ * 2 * (sizeof(Posting) + sizeof(Entry) + sizeof(T)) +
+               4 * (used_ + kFew) * (sizeof(Feature) + 2 * sizeof(Posting));
     }
 
     void row(const Kernel& kernel, Row<T> q, std::size_t first, std::size_t last, T* out) const {
@@ -344,13 +364,30 @@ class SparseStore {
         std::vector<Entry> entries;
         Sums sums;
     };
+    void forget_unused() {
+        Places places;
+        std::vector<std::uint32_t> now(features_.size(), Places::kNone);
+        for (std::size_t i = 0; i < features_.size(); ++i)
+            if (!features_[i].list.empty())
+                places.make_room(), now[i] = places.put(features_[i].number);
+        std::vector<Feature> kept;
+        kept.reserve(2 * used_);
+        for (Feature& feature : features_)  // from here on nothing fails
+            if (!feature.list.empty()) kept.push_back(std::move(feature));
+        for (Example& row : rows_)
+            for (Entry& e : row.entries) e.feature = now[e.feature];
+        features_.swap(kept);
+        places_ = std::move(places);
+    }
     template <class V>
     static void make_room(std::vector<V>& list) {  // for one more
         if (list.size() == list.capacity()) list.reserve(std::max<std::size_t>(2, 2 * list.size()));
     }
 
-    std::size_t width_ = 0;
-    Places places_;  // of the features in features_
+    static constexpr std::size_t kFew = 64;
+
+    std::size_t width_ = 0, terms_ = 0, used_ = 0;  // values stored; features that have any
+    Places places_;                                 // of the features in features_
     std::vector<Feature> features_;
     std::vector<Example> rows_;
 };
@@ -375,6 +412,11 @@ class Store {
     }
     std::size_t nbytes() const {
         return std::visit([](const auto& e) { return e.nbytes(); }, examples_);
+    }
+
+    // What nbytes is at most for the examples held, however they came and went.
+    std::size_t footprint() const {
+        return std::visit([](const auto& e) { return e.footprint(); }, examples_);
     }
 
     void push(Row<T> x) {
@@ -412,6 +454,7 @@ class Store {
         origin_.clear();
         removed_.clear();
         emptied_.reset();
+        if (auto* e = std::get_if<SparseStore<T>>(&examples_)) e->tidy();
     }
     void revert() noexcept {
         if (was_.size == 0)

@@ -17,12 +17,12 @@ class Bsgd : public StepLearner<T, Bsgd<T, Task>> {
     struct Params {
         double alpha = 1e-4;  // lambda
         double t0 = 0.0;      // the paper's; below 0: by the scale of the kernel
-        std::size_t budget = 100;
+        Room budget{100};
         std::string maintenance = "merge";
         Kernel kernel;
         Task task;
         void fields(auto&& f) {
-            f("alpha", alpha), f("budget", budget), f("maintenance", maintenance);
+            f("alpha", alpha), budget.fields(f), f("maintenance", maintenance);
             f("t0", t0), f("kernel", kernel), task.fields(f);
         }
     };
@@ -41,7 +41,7 @@ class Bsgd : public StepLearner<T, Bsgd<T, Task>> {
         if (e.t > 1) f.shrink(1.0 - eta * lambda);
         if (loss.value > 0.0) {
             f.add(e, loss.moves(p.task.capped(eta * e.weight, loss.value, f.k(e.x))));
-            upkeep(f);
+            upkeep(f, e.x);
         }
         return loss.value;
     }

@@ -2,6 +2,7 @@
 // much of an example lies outside it, and which combination of the others comes closest to one.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -17,16 +18,30 @@ class Span {
     // The examples that f has stored since join. One that lies within the others' span, but for a share
     // `least` of its squared length, goes, and f keeps its projection.
     void take_up(Function<T>& f, double least) {
-        while (inverse.size() < f.size()) {
-            const Slot slot(inverse.size());
-            const auto k = f.kernel_row(slot);
-            column.assign(k.begin(), k.begin() + std::ptrdiff_t(inverse.size()));
-            if (inverse.add(column.data(), k[slot], least * k[slot], d)) continue;
-            d.resize(inverse.size());
-            d.resize(f.size());
-            f.project(slot, d);
-        }
+        while (inverse.size() < f.size())
+            if (outside(f) > least)
+                join();
+            else
+                fold(f, 1.0);
     }
+
+    // Of the first example that f has stored since: which share of its squared length lies outside the
+    // span. It may then join, or f takes `factor` times its projection instead of it.
+    double outside(Function<T>& f) {
+        const Slot slot(inverse.size());
+        const auto k = f.kernel_row(slot);
+        column.assign(k.begin(), k.begin() + std::ptrdiff_t(inverse.size()));
+        left = inverse.explain(column.data(), k[slot], d);
+        return std::max(0.0, left / k[slot]);
+    }
+    void join() { inverse.append(left, d); }
+    void fold(Function<T>& f, double factor) {
+        d.resize(inverse.size());
+        for (double& share : d) share *= factor;
+        d.resize(f.size());
+        f.project(Slot(inverse.size()), d);
+    }
+
     // f loses the example but keeps its projection onto the others.
     void project(Function<T>& f, Slot p) {
         inverse.remove(p, d);  // d becomes its row of the inverse
@@ -49,6 +64,7 @@ class Span {
 
     auto undoable() { return std::tie(inverse, removals); }
     std::size_t nbytes() const { return inverse.nbytes(); }
+    static std::size_t footprint(std::size_t n) { return Inverse::footprint(n); }
     template <class A>
     void state(A& a) {
         a("inverse", inverse);
@@ -61,6 +77,7 @@ class Span {
     Inverse inverse;
     std::int64_t removals = 0;
     std::vector<double> column, d;
+    double left = 0.0;  // of the one last looked at
 };
 
 }  // namespace onlinesvm

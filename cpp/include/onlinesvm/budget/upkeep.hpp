@@ -9,6 +9,7 @@
 
 #include "onlinesvm/base/checked.hpp"
 #include "onlinesvm/base/function.hpp"
+#include "onlinesvm/base/room.hpp"
 #include "onlinesvm/budget/merger.hpp"
 #include "onlinesvm/budget/span.hpp"
 
@@ -17,21 +18,27 @@ namespace onlinesvm {
 template <class T>
 class Upkeep {
   public:
-    Upkeep(const std::string& word, std::size_t budget, const Kernel& kernel)
-        : rule(rule_of(word)), budget(budget), offset(kernel.offset) {
-        require(budget >= 2, "budget: must be at least 2");
+    Upkeep(const std::string& word, Room room, const Kernel& kernel)
+        : rule(rule_of(word)), room(room), offset(kernel.offset) {
         require(
             rule != &Upkeep::merge || kernel.shape == Shape::rbf || kernel.shape == Shape::linear,
             "maintenance: merging needs kernel='rbf'; take 'project' or 'remove'");
     }
 
-    void operator()(Function<T>& f) {
+    // After x was stored.
+    void operator()(Function<T>& f, const Row<T>& x) {
         if (rule == &Upkeep::project) span.take_up(f, kInside);
-        while (f.size() > budget) (this->*rule)(f, choose(f));
+        // A merger of sparse rows has the features of both: it saves no bytes.
+        const bool frees = rule != &Upkeep::merge || !x.sparse() || room.bytes == 0;
+        while (is_exceeded_by(f)) {
+            f.products({}, lengths2);
+            const Slot p = company.lowest(f, lengths2);
+            frees ? (this->*rule)(f, p) : remove(f, p);
+        }
     }
 
     void demand_fits(Function<T>& f) {
-        demand(f.size() <= budget, "more examples are stored than the budget allows");
+        demand(!is_exceeded_by(f), "more is stored than the budget allows");
         if (rule == &Upkeep::project) span.demand_fits(f);
     }
     auto undoable() { return std::tie(span); }
@@ -45,11 +52,12 @@ class Upkeep {
     static constexpr double kInside = 1e-5;  // of a squared length: outside the span is less
 
     Rule rule;
-    std::size_t budget;
+    Room room;
     double offset;
-    Span<T> span;                            // where examples are projected
-    std::vector<double> lengths2, products;  // of the coefficients; with those of p
-    std::vector<float> bounds;               // on what a merger with p loses
+    Span<T> span;                  // where examples are projected
+    Company company;               // who goes: the one with the smallest coefficients
+    std::vector<double> lengths2;  // of the coefficients
+    std::vector<float> bounds;     // on what a merger with p loses
     const LeastLoss& least_loss = LeastLoss::table();
     static constexpr double kNearly = 0.99;  // no worse than the best by more
     static constexpr float kNever = std::numeric_limits<float>::infinity();
@@ -61,27 +69,8 @@ class Upkeep {
         return &Upkeep::remove;
     }
 
-    // Who goes: the one with the smallest coefficients, unless nobody else is on its side, for no class
-    // is to vanish. Leaves its products with the others, and 0 with itself.
-    Slot choose(const Function<T>& f) {
-        f.products({}, lengths2);
-        for (std::size_t tries = 0; tries < f.size(); ++tries) {
-            const Slot p = shortest();
-            f.products(p, products);
-            products[p] = 0.0;
-            if (*std::max_element(products.begin(), products.end()) > 0.0) return p;
-            lengths2[p] = std::numeric_limits<double>::infinity();
-        }
-        f.products({}, lengths2);
-        return shortest();
-    }
-    // Of those that are equal but for rounding the last: where it is the newest, its kernel row is at
-    // hand.
-    Slot shortest() const {
-        const double least = *std::min_element(lengths2.begin(), lengths2.end()) * (1.0 + 1e-9);
-        Slot p(lengths2.size() - 1);
-        while (lengths2[p] > least) p--;
-        return p;
+    bool is_exceeded_by(const Function<T>& f) const {
+        return room.is_exceeded_by(f, rule == &Upkeep::project ? Span<T>::footprint(f.size()) : 0);
     }
 
     void remove(Function<T>& f, Slot p) { f.drop(p); }
@@ -90,6 +79,7 @@ class Upkeep {
     // With the one that costs least, of those on p's side.
     void merge(Function<T>& f, Slot p) {
         const auto k = f.kernel_row(p);
+        const std::vector<double>& products = company.products;
         const double A = lengths2[p];
         const auto with = [&](Slot q) {
             return merger(A, lengths2[q], products[q], std::clamp(k[q] - offset, 1e-30, 1.0),

@@ -1,9 +1,11 @@
 // NORMA: Online Learning with Kernels (Kivinen, Smola, Williamson 2004).
 //
 // Stochastic gradient descent in the space of the kernel: f <- (1 - eta lambda) f - eta l'(f(x), y)
-// k(x, .). What shrinks long enough is dropped, so that at most tau examples are ever held.
+// k(x, .). What shrinks long enough is dropped, so that at most tau examples are ever held; or what is
+// oldest, where that is too much.
 #pragma once
 
+#include "onlinesvm/base/room.hpp"
 #include "onlinesvm/base/step_learner.hpp"
 #include "onlinesvm/gradient/norma_task.hpp"
 #include "onlinesvm/gradient/schedule.hpp"
@@ -19,18 +21,21 @@ class Norma : public StepLearner<T, Norma<T, Task>> {
         std::string learning_rate = "constant";
         double eta0 = 0.1, nu = 0.0;  // nu = 0: the level stays
         std::int64_t truncation = 0;  // tau; 0: none
+        Room budget;
         bool bias = false;
         Kernel kernel;
         Task task;
         void fields(auto&& f) {
             f("alpha", alpha), f("learning_rate", learning_rate), f("eta0", eta0), f("nu", nu);
             f("truncation", truncation), f("bias", bias), f("kernel", kernel);
-            task.fields(f);
+            budget.fields(f), task.fields(f);
         }
     };
 
     explicit Norma(const Params& p)
-        : Norma::StepLearner(p.kernel, {.births = p.truncation > 0, .bias = p.bias}), p(p) {}
+        : Norma::StepLearner(p.kernel,
+                             {.births = p.truncation > 0 || p.budget.is_bounded(), .bias = p.bias}),
+          p(p) {}
 
     // Predict with the old f; shrink it, drop what is too old, append; then move the level.
     double step(Function<T>& f, const Example<T>& e) {
@@ -39,6 +44,7 @@ class Norma : public StepLearner<T, Norma<T, Task>> {
         f.shrink(1.0 - eta_t * p.alpha);
         if (const auto oldest = f.born_in(e.t - p.truncation)) f.drop(*oldest);
         if (loss.value > 0.0) f.add(e, loss.moves(eta_t * e.weight));
+        while (p.budget.is_exceeded_by(f)) f.drop(company.oldest(f));
         if (p.nu > 0.0) level_ = Task::adapted(level_, eta_t * e.weight, p.nu, loss.value > 0.0);
         return loss.value;
     }
@@ -55,6 +61,7 @@ class Norma : public StepLearner<T, Norma<T, Task>> {
     Params p;
     Schedule eta{p.learning_rate, p.eta0, p.alpha};
     double level_ = p.task.level();
+    Company company;
 };
 
 }  // namespace onlinesvm

@@ -17,6 +17,7 @@ class Inverse {
   public:
     std::size_t size() const { return n_; }
     std::size_t nbytes() const { return p_.nbytes(); }
+    static std::size_t footprint(std::size_t n) { return Square::footprint(n); }
     void clear() { n_ = 0; }
 
     auto undoable() { return std::tie(p_, n_); }
@@ -39,18 +40,27 @@ class Inverse {
     // column. False, and nothing changed, when no more than `least` of k is left beside what the
     // others explain.
     bool add(const double* column, double k, double least, std::vector<double>& u) {
+        const double schur = explain(column, k, u);
+        if (!(schur > least)) return false;
+        append(schur, u);
+        return true;
+    }
+    // How much of k is left beside what the others explain, and by which u.
+    double explain(const double* column, double k, std::vector<double>& u) const {
         u.resize(n_ + 1);
         apply(column, u.data());
         double schur = k;
         for (std::size_t i = 0; i < n_; ++i) schur -= column[i] * u[i];
-        if (!(schur > least)) return false;
+        return schur;
+    }
+    // The member that was explained last joins.
+    void append(double schur, const std::vector<double>& u) {
         p_.reserve(n_ + 1, n_);
         p_.rank_one(n_, 1 / schur, u.data());
         double* mine = p_.edit_row(n_);
         for (std::size_t i = 0; i < n_; ++i) mine[i] = p_.edit_row(i)[n_] = -u[i] / schur;
         mine[n_] = 1 / schur;
         ++n_;
-        return true;
     }
 
     // Removes the member at place m; the last one takes its place.

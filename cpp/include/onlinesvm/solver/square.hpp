@@ -19,6 +19,10 @@ namespace onlinesvm {
 class Square {
   public:
     std::size_t nbytes() const { return values_.nbytes(); }
+    // What nbytes is at most for n rows: while a call can be taken back, there are two.
+    static std::size_t footprint(std::size_t n) {
+        return 2 * checked_mul(wider(n), wider(n)) * sizeof(double);
+    }
     auto undoable() { return std::tie(values_, stride_); }
 
     double operator()(std::size_t i, std::size_t j) const { return values_[i * stride_ + j]; }
@@ -40,11 +44,11 @@ class Square {
     // Room for n rows, of which the first `used` hold values.
     void reserve(std::size_t n, std::size_t used) {
         if (n <= stride_) return;
-        const std::size_t wider = round_up(n + n / 4 + 16, 8);
-        Aligned<double> grown(wider * wider);
-        for (std::size_t i = 0; i < used; ++i) std::copy_n(row(i), used, grown.data() + i * wider);
+        const std::size_t stride = wider(n);
+        Aligned<double> grown(stride * stride);
+        for (std::size_t i = 0; i < used; ++i) std::copy_n(row(i), used, grown.data() + i * stride);
         values_ = std::move(grown);
-        stride_ = wider;
+        stride_ = stride;
     }
 
     // The first n rows and columns, under a name.
@@ -64,6 +68,8 @@ class Square {
     }
 
   private:
+    static std::size_t wider(std::size_t n) { return round_up(n + n / 4 + 16, 8); }
+
     Ledger<double> values_;
     std::size_t stride_ = 0;
 };

@@ -1,0 +1,50 @@
+"""How much a model may keep: a number of examples, or of bytes."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+from ..params import check_bytes, check_count
+from .kernel_method import KernelMethod
+from .parameters import special
+
+_ALL = 2**62
+
+
+def check_room(name: str, value: Any) -> dict[str, int]:
+    """The core's parameters for a number of examples, a size as ``"64MB"``, or None for all."""
+    if value is None:
+        return {"budget": _ALL, "budget_bytes": 0}
+    if isinstance(value, str):
+        return {"budget": _ALL, "budget_bytes": max(1, check_bytes(name, value))}
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 2:
+        raise ValueError(f'{name} must be an integer >= 2 or a size as "64MB", got {value!r}')
+    return {"budget": check_count(name, value), "budget_bytes": 0}
+
+
+def room(*, default: int | None, doc: str) -> Any:
+    """A number of examples, or a size; without a default, also None for all."""
+    return special(
+        default=default,
+        type="int or str" if default else "int, str or None",
+        check=check_room,
+        bad=[1, 2.5, True, "many", "64 parrots"],
+        kw_only=default is None,
+        doc=doc,
+    )
+
+
+class Bounded(KernelMethod):
+    """A learner that keeps so many examples and no more."""
+
+    budget: int | str | None = room(
+        default=500,
+        doc="""Examples kept at most, >= 2; or the memory of the model, such as ``"64MB"``, which
+        ``nbytes_`` then never exceeds, but for the rows that settle a ``gamma`` by word. Each
+        example costs as many kernel values as are kept; accuracy grows with them, ever more
+        slowly.""",
+    )
+
+    def _core_params(self, n_features: int) -> dict[str, Any]:
+        return super()._core_params(n_features) | check_room("budget", self.budget)
