@@ -17,14 +17,13 @@ from .outlier import OnlineOutlierDetector
 from .passes import PassByPass, StepByStep
 from .persistence import load
 from .regressor import OnlineRegressor
-from .room import Bounded
+from .room import WithBudget
 from .step_learner import LinearStepLearner, StepLearner
 from .transformer import OnlineTransformer
 
 __all__ = [
     "AnyKernel",
     "BatchClassifier",
-    "Bounded",
     "Certificate",
     "CertificateError",
     "FreeBias",
@@ -42,6 +41,7 @@ __all__ = [
     "StepByStep",
     "StepLearner",
     "StoresExamples",
+    "WithBudget",
     "WithGamma",
     "load",
     "verify",

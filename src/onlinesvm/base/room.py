@@ -35,7 +35,7 @@ def room(*, default: int | None, doc: str) -> Any:
     )
 
 
-class Bounded(KernelMethod):
+class WithBudget(KernelMethod):
     """A learner that keeps so many examples and no more."""
 
     budget: int | str | None = room(

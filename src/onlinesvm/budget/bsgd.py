@@ -6,18 +6,18 @@ import math
 from typing import Any, Literal
 
 from ..base import (
-    Bounded,
     KernelBias,
     LinearOrKernel,
     OnlineClassifier,
     OnlineRegressor,
     StepByStep,
+    WithBudget,
 )
 from ..base.parameters import inherit, number, word
 from ..kernels import KernelFunction
 
 
-class BudgetedModel(Bounded, KernelBias, LinearOrKernel, StepByStep):
+class BudgetedModel(WithBudget, KernelBias, LinearOrKernel, StepByStep):
     """Subgradient steps on an SVM's objective, with at most ``budget`` examples in the model."""
 
     alpha: float = number(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ..base import Bounded, KernelBias, LinearOrKernel, OnlineClassifier, StepByStep
+from ..base import KernelBias, LinearOrKernel, OnlineClassifier, StepByStep, WithBudget
 from ..base.parameters import inherit
 from ..kernels import KernelFunction
 
 
-class ForgetronClassifier(Bounded, KernelBias, LinearOrKernel, StepByStep, OnlineClassifier):
+class ForgetronClassifier(WithBudget, KernelBias, LinearOrKernel, StepByStep, OnlineClassifier):
     """Forgetron (Dekel, Shalev-Shwartz, Singer): a kernel perceptron in memory that never grows.
 
     A perceptron whose old mistakes fade: when there is one more than ``budget``, all shrink just so

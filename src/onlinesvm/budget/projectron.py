@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ..base import Bounded, KernelBias, LinearOrKernel, OnlineClassifier, StepByStep
+from ..base import KernelBias, LinearOrKernel, OnlineClassifier, StepByStep, WithBudget
 from ..base.parameters import inherit, number, word
 from ..base.room import room
 from ..kernels import KernelFunction
 
 
-class ProjectronClassifier(Bounded, KernelBias, LinearOrKernel, StepByStep, OnlineClassifier):
+class ProjectronClassifier(WithBudget, KernelBias, LinearOrKernel, StepByStep, OnlineClassifier):
     """Projectron++ (Orabona, Keshet, Caputo): a kernel perceptron that finds its size by itself.
 
     A mistake is stored only if it is further than ``eta`` from the span of those stored; otherwise
@@ -26,7 +26,7 @@ class ProjectronClassifier(Bounded, KernelBias, LinearOrKernel, StepByStep, Onli
 
     References
     ----------
-    F. Orabona, J. Keshet, B. Caputo: Bounded Kernel-Based Online Learning. Journal of Machine
+    F. Orabona, J. Keshet, B. Caputo: WithBudget Kernel-Based Online Learning. Journal of Machine
     Learning Research 10 (2009).
 
     Examples

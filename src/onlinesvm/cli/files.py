@@ -105,7 +105,7 @@ def _kind(path: Path) -> str:
 
 
 class _Text:
-    """Bounded lines in the shape of a file, for scikit-learn's reader."""
+    """WithBudget lines in the shape of a file, for scikit-learn's reader."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

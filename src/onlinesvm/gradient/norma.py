@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base import (
-    Bounded,
     KernelMethod,
     LinearOrKernel,
     OnlineClassifier,
     OnlineOutlierDetector,
     OnlineRegressor,
     StepByStep,
+    WithBudget,
 )
 from ..base.parameters import count, inherit, number, word
 from ..base.room import check_room, room
@@ -30,7 +30,7 @@ _UNIT_KERNELS = ("rbf", "laplacian", "chi2")  # k(x, x) = 1
 _TRUNCATION_ERROR = 1e-2
 
 
-class NormaModel(LearningRate, Bounded, LinearOrKernel, StepByStep):
+class NormaModel(LearningRate, WithBudget, LinearOrKernel, StepByStep):
     """What the three tasks share: the step, the level steered by nu, the truncation."""
 
     alpha: float = inherit(
