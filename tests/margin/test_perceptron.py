@@ -140,9 +140,10 @@ def test_only_mistakes_change_it(stream):
 def test_mistake_bound(seed):
     """Novikoff: mistakes <= max |x|^2 |u|^2 for every u with all margins at least 1."""
     X, y, u = separable(seed, 1000, margin=0.3)
-    bound = (X**2).sum(axis=1).max() * (u @ u)
-    assert bound < 12 < len(X) / 2, "a bound that a model which learns nothing would keep"
     model, mistakes = fast("plain"), 0
+    bound = model._bound(X, y, u)[-1]
+    assert bound == pytest.approx(u @ u)  # rows have length 1
+    assert bound < 12 < len(X) / 2, "a bound that a model which learns nothing would keep"
     for x, label in zip(X, y, strict=True):
         mistakes += label * model.decide_one(x) <= 0
         model.learn_one(x, label)

@@ -172,7 +172,9 @@ def test_the_mistake_bound(variant):
         for x, y in zip(X, labels, strict=True):
             mistakes += y * model.decide_one(x) <= 0
             model.learn_one(x, y)
-        assert 0 < mistakes <= u @ u
+        bound = model._bound(X, labels, u)[-1]
+        assert bound == pytest.approx(u @ u)  # rows have length 1
+        assert 0 < mistakes <= bound
 
 
 def test_aggressive_passes_tend_to_the_largest_margin():

@@ -144,7 +144,8 @@ def test_the_mistake_bound_of_disjunctions(k):
         d = 20 + 10 * (seed % 5)
         X, y = literals(seed, 600, d, k)
         model = plain("eliminate").partial_fit(X, y)
-        bound = 2 * k * (math.log2(d / 2) + 1) + 2
+        bound = model._bound(X, y, np.arange(d) < k)[-1]
+        assert bound == pytest.approx(2 * k * (math.log2(d / 2) + 1) + 2)
         assert (y > 0).sum() > bound, "a model that never says yes would pass"
         assert 0 < model.mistakes_ <= bound
         worst = max(worst, model.mistakes_ / bound)
@@ -152,12 +153,17 @@ def test_the_mistake_bound_of_disjunctions(k):
 
 
 def test_the_mistake_bound_of_dividing():
-    """Winnow2 (theorem 9 of the paper, delta = 1, a = 3/2): 8 + 14 k ln D, with theta = D."""
+    """Winnow2, with theta = D and a = 3/2: at most 3 + 5/2 k (1 + log_a D), on 300 streams."""
+    worst = 0.0
     for seed in range(300):
         d, k = 50, 1 + seed % 3
         X, y = literals(seed, 800, d, k)
         model = plain("divide", promotion=1.5, demotion=1 / 1.5, threshold=d).partial_fit(X, y)
-        assert 0 < model.mistakes_ <= 8 + 14 * k * math.log(d)
+        bound = model._bound(X, y, np.arange(d) < k)[-1]
+        assert bound == pytest.approx(3 + 2.5 * k * (1 + math.log(d, 1.5)))
+        assert 0 < model.mistakes_ <= bound
+        worst = max(worst, model.mistakes_ / bound)
+    assert worst > 0.3
 
 
 def test_idle_features_cost_their_logarithm():

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Iterable
+from typing import ClassVar, Literal
+
+import numpy as np
 
 from ..base import OnlineClassifier, OnlineRegressor, StepLearner
+from ..base.bounds import Bounded, Floats, least_squares, longest2
 from ..base.parameters import flag, inherit, number, word
 from .error_loss import ErrorLoss
 
 
-class DescentModel(StepLearner):
+class DescentModel(StepLearner, Bounded):
     """What the classifier and the regressor share: how long a step is."""
 
     learning_rate: Literal["constant", "invscaling"] = word(
@@ -23,6 +27,22 @@ class DescentModel(StepLearner):
         doc="""Whether steps are in units of ``1 / X^2``, X the length of the longest example so
         far, and for squared losses at most 1: the scale of the features then does not matter.""",
     )
+
+    _theorem: ClassVar[str] = "Kivinen and Warmuth (1997)"
+
+    def _bound(self, X: Floats, y: Floats, u: Floats) -> Floats:
+        """(L(u) / c + |u|^2 / eta) / 2 (1 - c), eta X^2 <= c < 1, of squared errors.
+
+        With c = eta X^2 = 1/2 that is the paper's 2 (L(u) + X^2 |u|^2). A mistake errs by 1 or
+        more.
+        """
+        self._only_for(loss="squared", learning_rate="constant", scale=False)
+        c = np.maximum(self.eta0 * longest2(X), 0.5)
+        paid = np.cumsum((y - X @ u) ** 2) / c + (u @ u) / self.eta0
+        return np.asarray(np.where(c < 1, paid / np.maximum(2 * (1 - c), 1e-300), np.inf))
+
+    def _rivals(self, X: Floats, y: Floats) -> Iterable[Floats]:
+        return least_squares(X, y)
 
 
 class GradientDescentClassifier(DescentModel, OnlineClassifier):
@@ -101,6 +121,7 @@ class GradientDescentRegressor(ErrorLoss, DescentModel, OnlineRegressor):
     """
 
     _stem = "DescentRegressor"
+    _counts: ClassVar[str] = "squared error"
 
     loss: Literal["squared", "epsilon_insensitive", "huber", "pinball"] = inherit(
         default="squared", kw_only=False

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Iterable
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import nnls
+from scipy.special import rel_entr
 
 from ..base import LinearStepLearner, OnlineClassifier, OnlineRegressor
+from ..base.bounds import Bounded, Floats
 from ..base.parameters import flag, inherit, number, word
 from .error_loss import ErrorLoss
 
 
-class ExponentiatedModel(LinearStepLearner):
+class ExponentiatedModel(LinearStepLearner, Bounded):
     """What the classifier and the regressor share: the step, and the sum of the weights."""
 
     variant: Literal["EG+-", "EG"] = word(
@@ -44,6 +48,47 @@ class ExponentiatedModel(LinearStepLearner):
         doc="""Whether ``U`` and ``eta0`` are measured by the data so far: no unit of features or
         targets then matters.""",
     )
+
+    _theorem: ClassVar[str] = "Kivinen and Warmuth (1997)"
+
+    def _bound(self, X: Floats, y: Floats, u: Floats) -> Floats:
+        """L(u) / (1 - eta R^2 / 2) + KL(u, w_0) / eta, of squared errors, for eta R^2 < 2.
+
+        With eta = 2 / (3 R^2), which is 1/3 in units of 1 / (U X)^2 here, that is the paper's
+        3/2 (L(u) + R^2 KL(u, w_0)). R is the range of U x. A mistake errs by 1 or more.
+        """
+        self._only_for(loss="squared", learning_rate="constant", scale=False)
+        w, rows = self._mixture(u), self.U * self._sides(X)
+        share = 1 - self.eta0 / 4 * np.maximum.accumulate(np.ptp(rows, axis=1)) ** 2
+        paid = np.full(len(y), np.inf)
+        np.divide(np.cumsum((y - X @ u) ** 2), share, out=paid, where=share > 0)
+        return paid + float(rel_entr(w, 1 / len(w)).sum()) / (self.eta0 / 2)
+
+    def _sides(self, X: Floats) -> Floats:
+        """The features whose mixtures f is."""
+        return np.hstack([X, -X]) if self.variant == "EG+-" else X
+
+    def _mixture(self, u: Floats) -> Floats:
+        """u as a mixture of the sides; what is left of U cancels out."""
+        if self.variant == "EG+-":
+            w = np.concatenate([np.maximum(u, 0), np.maximum(-u, 0)]) / self.U
+            w += (1 - w.sum()) / len(w)
+        else:
+            w = u / self.U
+        if w.min() < -1e-12 or abs(w.sum() - 1) > 1e-9:
+            raise ValueError(f"u must be a mixture of the features, summing to U={self.U:g}")
+        return np.maximum(w, 0.0)
+
+    def _rivals(self, X: Floats, y: Floats) -> Iterable[Floats]:
+        """The best mixtures, the more even the less the fit counts; the last row makes the sum."""
+        sides = self.U * self._sides(X)
+        n, scale = sides.shape[1], float(np.abs(sides).max()) or 1.0
+        for even in np.logspace(-6, 2, 9) * scale:
+            heavy = 1e3 * scale * np.sqrt(len(y))
+            rows = np.vstack([sides, even * np.eye(n), np.full(n, heavy)])
+            w = nnls(rows, np.concatenate([y, np.full(n, even / n), [heavy]]))[0]
+            w /= w.sum()
+            yield self.U * (w[: n // 2] - w[n // 2 :] if self.variant == "EG+-" else w)
 
 
 class ExponentiatedGradientClassifier(ExponentiatedModel, OnlineClassifier):
@@ -124,6 +169,7 @@ class ExponentiatedGradientRegressor(ErrorLoss, ExponentiatedModel, OnlineRegres
     """
 
     _stem = "ExponentiatedRegressor"
+    _counts: ClassVar[str] = "squared error"
 
     loss: Literal["squared", "epsilon_insensitive", "huber", "pinball"] = inherit(
         default="squared", kw_only=False

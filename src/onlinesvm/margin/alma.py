@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
+
+import numpy as np
 
 from ..base import OnlineClassifier, StepLearner
+from ..base.bounds import Bounded, Floats
 from ..base.parameters import number
 
 
-class AlmaClassifier(StepLearner, OnlineClassifier):
+class AlmaClassifier(StepLearner, Bounded, OnlineClassifier):
     """ALMA (Gentile): nearly the largest margin at a perceptron's price, for sparse truths too.
 
     For data that is nearly separable, of any scale: every example counts as if it had length one.
@@ -81,3 +84,15 @@ class AlmaClassifier(StepLearner, OnlineClassifier):
             raise ValueError(f"p must be 2 with a kernel, got {self.p!r}; or take kernel='linear'")
         settings["B"] = settings["B"] or math.sqrt(8) / settings["alpha"]
         return settings
+
+    _theorem: ClassVar[str] = "Gentile (2001)"
+
+    def _bound(self, X: Floats, y: Floats, u: Floats) -> Floats:
+        """2 (p-1) / g^2 (2/alpha - 1)^2 + 8/alpha - 4 corrections, g the smallest margin of u."""
+        self._only_for(B=None, C=math.sqrt(2))
+        p, a = self.p, self.alpha
+        lengths = np.linalg.norm(X, p, axis=1) * np.linalg.norm(u, p / (p - 1))
+        margins = np.divide(y * (X @ u), lengths, out=np.zeros(len(y)), where=lengths > 0)
+        g = np.maximum(np.minimum.accumulate(margins), 0.0)
+        with np.errstate(divide="ignore"):
+            return np.asarray(2 * (p - 1) / g**2 * (2 / a - 1) ** 2 + 8 / a - 4)

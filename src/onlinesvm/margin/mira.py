@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
+import numpy as np
+
 from ..base import OnlineClassifier, StepLearner
+from ..base.bounds import Bounded, Floats, hinge, longest2
 from ..base.parameters import number
+from ..params import check_number
 
 
-class MiraClassifier(StepLearner, OnlineClassifier):
+class MiraClassifier(StepLearner, Bounded, OnlineClassifier):
     """MIRA (Crammer and Singer): many classes at once, each moved no more than it must.
 
     Among the weights that a step along the example can reach, it takes the shortest, so that the
@@ -42,3 +48,10 @@ class MiraClassifier(StepLearner, OnlineClassifier):
         doc="""How far above all others the true class is to stand, >= 0. 0 is the paper's, which
         corrects mistakes only, and with sparse rows never learns from features that are new.""",
     )
+
+    _theorem: ClassVar[str] = "Crammer et al. (2006)"
+
+    def _bound(self, X: Floats, y: Floats, u: Floats) -> Floats:
+        """That of PA-I with C = 1 / margin, which two classes are in units of the margin."""
+        C = 1 / check_number("margin", self.margin, above=0)
+        return np.maximum(longest2(X), 1 / C) * (u @ u + 2 * C * np.cumsum(hinge(X, y, u)))

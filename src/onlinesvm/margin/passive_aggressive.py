@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from collections.abc import Iterable
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +17,12 @@ from ..base import (
     StepByStep,
     StepLearner,
 )
+from ..base.bounds import Bounded, Floats, hinge, least_squares, longest2, total
 from ..base.parameters import inherit, number, word
 from ..kernels import KernelFunction
 
 
-class PassiveAggressiveModel(StepLearner):
+class PassiveAggressiveModel(StepLearner, Bounded):
     """What the classifier and the regressor share: the step."""
 
     C: float = number(
@@ -32,6 +34,12 @@ class PassiveAggressiveModel(StepLearner):
         Lower it on noisy data. ``inf`` is the paper's plain PA, which repairs every mistake
         fully.""",
     )
+
+    _theorem: ClassVar[str] = "Crammer et al. (2006)"
+
+    def _squared_bound(self, X: Floats, u: Floats, losses: Floats) -> Floats:
+        """Theorem 5: (R^2 + 1/2C) (|u|^2 + 2C sum l^2) for PA-II; PA's, theorem 2, as C grows."""
+        return (longest2(X) + 1 / (2 * self.C)) * (u @ u + 2 * total(self.C, losses**2))
 
 
 class PassiveAggressiveClassifier(PassiveAggressiveModel, OnlineClassifier):
@@ -79,6 +87,13 @@ class PassiveAggressiveClassifier(PassiveAggressiveModel, OnlineClassifier):
         doc="PA-I or PA-II.",
     )
 
+    def _bound(self, X: Floats, y: Floats, u: Floats) -> Floats:
+        """Theorem 4, PA-I: max(R^2, 1/C) (|u|^2 + 2C sum l). A mistake is a loss of 1 or more."""
+        losses = hinge(X, y, u)
+        if self.loss == "squared_hinge":
+            return self._squared_bound(X, u, losses)
+        return np.maximum(longest2(X), 1 / self.C) * (u @ u + 2 * total(self.C, losses))
+
 
 class PassiveAggressiveRegressor(PassiveAggressiveModel, OnlineRegressor):
     """Passive-Aggressive I and II for regression: follow a target, example by example.
@@ -119,6 +134,17 @@ class PassiveAggressiveRegressor(PassiveAggressiveModel, OnlineRegressor):
     epsilon: float = number(
         default=0.1, at_least=0, doc="Errors up to this size cost nothing, >= 0."
     )
+
+    _counts: ClassVar[str] = "squared loss outside the tube"
+
+    def _bound(self, X: Floats, y: Floats, u: Floats) -> Floats:
+        """As for two classes, with the loss outside the tube; nothing is proved for PA-I."""
+        if math.isfinite(self.C):
+            self._only_for(loss="squared_epsilon_insensitive")
+        return self._squared_bound(X, u, np.maximum(0.0, np.abs(y - X @ u) - self.epsilon))
+
+    def _rivals(self, X: Floats, y: Floats) -> Iterable[Floats]:
+        return least_squares(X, y)
 
 
 class PassiveAggressiveOneClass(LinearOrKernel, StepByStep, OnlineOutlierDetector):

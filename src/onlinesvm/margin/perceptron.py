@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
+
+import numpy as np
 
 from ..base import KernelBias, LinearOrKernel, OnlineClassifier, StepByStep
+from ..base.bounds import Bounded, Floats, hinge, longest2
 from ..base.parameters import inherit, word
 from ..kernels import KernelFunction
 
 
-class KernelPerceptron(KernelBias, LinearOrKernel, StepByStep, OnlineClassifier):
+class KernelPerceptron(KernelBias, LinearOrKernel, StepByStep, Bounded, OnlineClassifier):
     """Perceptron with kernels (Rosenblatt; Freund and Schapire): the simplest learner that works.
 
     Only a mistake changes it: the example is added to its class and taken from the classes that
@@ -55,6 +58,13 @@ class KernelPerceptron(KernelBias, LinearOrKernel, StepByStep, OnlineClassifier)
     )
     kernel: str | KernelFunction = inherit(default="rbf")
     dtype: Literal["float32", "float64"] = inherit(default="float32")
+
+    _theorem: ClassVar[str] = "Freund and Schapire (1999)"
+
+    def _bound(self, X: Floats, y: Floats, u: Floats) -> Floats:
+        """(R |u| + D)^2, with D^2 the sum of the squared hinge losses of u."""
+        D = np.sqrt(np.cumsum(hinge(X, y, u) ** 2))
+        return np.asarray((np.sqrt(longest2(X) * (u @ u)) + D) ** 2)
 
     def _keeps_weights(self) -> bool:
         return super()._keeps_weights() and self._core_settings["variant"] != "voted"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import ClassVar, Literal
 
 from ..base import OnlineClassifier, StepLearner
+from ..base.bounds import Bounded, Floats, hinge, longest2, total
 from ..base.parameters import number, word
 
 
-class RommaClassifier(StepLearner, OnlineClassifier):
+class RommaClassifier(StepLearner, Bounded, OnlineClassifier):
     """ROMMA (Li and Long): large margins at the price of a perceptron, no learning rate.
 
     For data that is nearly separable: each step goes to the shortest weights that give the example
@@ -57,3 +58,9 @@ class RommaClassifier(StepLearner, OnlineClassifier):
         words=("aggressive", "plain"),
         doc="What causes a step: an example inside the margin, or only a mistake.",
     )
+
+    _theorem: ClassVar[str] = "Li and Long (2002)"
+
+    def _bound(self, X: Floats, y: Floats, u: Floats) -> Floats:
+        """R^2 |u|^2, of rows and a rival with a coordinate for the slack of each example."""
+        return (longest2(X) + 1 / self.C) * (u @ u + total(self.C, hinge(X, y, u) ** 2))

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Iterable
+from typing import Any, ClassVar, Literal
+
+import numpy as np
 
 from ..base import LinearStepLearner, OnlineClassifier
+from ..base.bounds import Bounded, Floats
 from ..base.parameters import number, word
 
 
-class WinnowClassifier(LinearStepLearner, OnlineClassifier):
+class WinnowClassifier(LinearStepLearner, Bounded, OnlineClassifier):
     """Winnow (Littlestone): for many features, of which any few decide.
 
     Only a mistake changes it: the weights of the features present are multiplied up, or down. To
@@ -83,3 +87,32 @@ class WinnowClassifier(LinearStepLearner, OnlineClassifier):
         if settings["variant"] == "eliminate":
             settings["demotion"] = 0.0
         return settings
+
+    _theorem: ClassVar[str] = "Littlestone (1988)"
+
+    def _bound(self, X: Floats, y: Floats, u: Floats) -> Floats:
+        """For bits, and a disjunction of k of them: those where u is not 0.
+
+        At most k (1 + log_a theta) are missed: each time the weight of one of the k grows, up to
+        a theta. All weights, D at first, gain at most (a - 1) theta by each, and lose (1 - b)
+        theta by each false alarm. Eliminating, b = 0: a k (1 + log_a theta) + D / theta.
+        """
+        if self.variant == "balanced":
+            raise ValueError("variant must be 'divide' or 'eliminate' for a proved bound")
+        if not np.isin(X, (0.0, 1.0)).all():
+            raise ValueError("X must hold bits, 0 and 1, for a proved bound of Winnow")
+        D, settings = X.shape[1], self._core_params(X.shape[1])
+        a, b, theta = (settings[name] for name in ("promotion", "demotion", "threshold"))
+        theta = theta or D / 2
+        missed = np.count_nonzero(u) * (1 + np.log(max(theta, 1 / a)) / np.log(a))
+        bound = missed + (D / theta + (a - 1) * missed) / (1 - b)
+        wrong = np.logical_or.accumulate((X[:, u != 0].any(axis=1)) != (y > 0))
+        return np.where(wrong, np.inf, bound)
+
+    def _rivals(self, X: Floats, y: Floats) -> Iterable[Floats]:
+        """Features that no negative row has, taken one by one: that of most positive rows left."""
+        u, left = np.zeros(X.shape[1]), X[y > 0] * ~X[y < 0].any(axis=0)
+        while (gains := left.sum(axis=0)).any():
+            best = gains.argmax()
+            u[best], left = 1.0, left[left[:, best] == 0]
+        yield u

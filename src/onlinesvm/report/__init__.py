@@ -1,6 +1,7 @@
 """Pictures of models and of their way through a stream (needs the `report` extra)."""
 
+from onlinesvm.report.bound import plot_bound
 from onlinesvm.report.decision import plot_decision
 from onlinesvm.report.history import plot_history
 
-__all__ = ["plot_decision", "plot_history"]
+__all__ = ["plot_bound", "plot_decision", "plot_history"]
