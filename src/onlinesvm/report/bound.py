@@ -180,10 +180,11 @@ def _draw(ax: Axes, learner: Any, paid: Floats, bound: Floats) -> None:
             color=colour,
         )
     ax.margins(x=0.02, y=0.12)
-    if bound[np.isfinite(bound)][-1] > 25 * max(paid[-1], 1e-9):
+    top = bound[np.isfinite(bound)][-1]
+    if top > 25 * max(paid[-1], 1e-9):
         ax.set_yscale("log")  # else the line below would lie on the floor
     else:
-        ax.set_ylim(bottom=0)
+        ax.set_ylim(0, max(1.12 * top, 1.12 * paid[-1], ax.get_ylim()[1]))  # axes may be shared
     ax.set_title(type(learner).__name__, loc="left")
     ax.set_xlabel("examples seen")
     ax.set_ylabel(f"{learner._counts} so far")
