@@ -5,6 +5,7 @@ python -m bench predict --quick  only this one; options go to it
 python -m bench quality          the accuracy table (longer; not part of the list)
 python -m bench defaults         a tournament of defaults (a few minutes; not part of the list)
 python -m bench tolerance        what RampSVC leaves undone (likewise)
+python -m bench quality_budget   accuracy on a budget, against time and memory (likewise)
 """
 
 from __future__ import annotations
@@ -27,12 +28,14 @@ SPEED = (
     "sparse",
     "features",
     "budget",
+    "budget_peers",
     "stream_1m",
 )
 QUALITY = {
     "quality": "bench.quality.accuracy",
     "defaults": "bench.quality.defaults",
     "tolerance": "bench.quality.tolerance",
+    "quality_budget": "bench.quality.budget",
 }
 BENCHMARKS = {name: f"bench.speed.{name}" for name in SPEED} | QUALITY
 

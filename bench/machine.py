@@ -17,6 +17,8 @@ PACKAGES = (
     "scikit-learn-intelex",
     "river",
     "vowpalwabbit",
+    "krls",
+    "online-svr",
 )
 
 
