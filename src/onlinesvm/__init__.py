@@ -12,6 +12,8 @@ from .budget.bsgd import BudgetedRampSVC as BudgetedRampSVC
 from .budget.bsgd import BudgetedSVC as BudgetedSVC
 from .budget.bsgd import BudgetedSVR as BudgetedSVR
 from .budget.forgetron import ForgetronClassifier as ForgetronClassifier
+from .budget.independent import IndependentSVC as IndependentSVC
+from .budget.independent import IndependentSVR as IndependentSVR
 from .budget.projectron import ProjectronClassifier as ProjectronClassifier
 from .dual.huller import HullerSVC as HullerSVC
 from .dual.lasvm import LASVC as LASVC
