@@ -6,6 +6,7 @@ python -m bench quality          the accuracy table (longer; not part of the lis
 python -m bench defaults         a tournament of defaults (a few minutes; not part of the list)
 python -m bench tolerance        what RampSVC leaves undone (likewise)
 python -m bench quality_budget   accuracy on a budget, against time and memory (likewise)
+python -m bench independent      how small the models of OISVM are (likewise)
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ QUALITY = {
     "defaults": "bench.quality.defaults",
     "tolerance": "bench.quality.tolerance",
     "quality_budget": "bench.quality.budget",
+    "independent": "bench.quality.independent",
 }
 BENCHMARKS = {name: f"bench.speed.{name}" for name in SPEED} | QUALITY
 

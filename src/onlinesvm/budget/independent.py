@@ -99,10 +99,10 @@ class IndependentSVC(IndependentModel, OnlineClassifier):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(-3, 3, size=(3000, 2))
     >>> y = np.where(np.hypot(*X.T) < 2, "near", "far")
-    >>> model = IndependentSVC(C=10, gamma=0.5, eta=0.01)
+    >>> model = IndependentSVC(C=10, gamma=0.5)
     >>> model = model.partial_fit(X[:2000], y[:2000], classes=["far", "near"])
     >>> print(f"{model.score(X[2000:], y[2000:]):.3f}", len(model.support_))
-    0.994 36
+    0.990 44
     """
 
     _stem = "IndependentClassifier"
@@ -135,7 +135,7 @@ class IndependentSVR(IndependentModel, OnlineRegressor):
     >>> y = np.sin(X[:, 0]) + rng.normal(0, 0.1, 600)
     >>> model = IndependentSVR(C=10, gamma=1.0).partial_fit(X[:500], y[:500])
     >>> print(f"{model.score(X[500:], y[500:]):.2f}", len(model.support_))
-    0.98 8
+    0.98 9
     """
 
     _stem = "IndependentRegressor"

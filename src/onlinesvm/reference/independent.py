@@ -77,11 +77,14 @@ class Independent:
 
     def newton(self) -> None:
         """(P + Z_I' C_I Z_I) theta = Z_I' C_I y_I until I, those with a loss, is stable."""
+        if not self.X:
+            self.theta = np.zeros_like(self.theta)
+            return
         for _ in range(self.max_rounds):
             errors = self.errors(self.theta)
-            I = errors != 0
-            Z, C = self.Z(self.X)[I], np.array(self.C_i)[I]
-            edges = (Z @ self.theta) + errors[I]  # what f would have to be
+            in_I = errors != 0
+            Z, C = self.Z(self.X)[in_I], np.array(self.C_i)[in_I]
+            edges = Z @ self.theta + errors[in_I]  # what f would have to be
             H = self.penalty() + Z.T @ (C[:, None] * Z)
             target = np.linalg.solve(H, Z.T @ (C * edges))
             if self.bias == "none":
@@ -95,8 +98,6 @@ class Independent:
 
     def errors(self, theta: Array) -> Array:
         """How far f is from where it costs nothing."""
-        if not self.X:
-            return np.zeros(0)
         y = np.array(self.y)
         h = y - self.Z(self.X) @ theta
         if self.epsilon is None:
@@ -105,7 +106,7 @@ class Independent:
 
     def objective(self, theta: Array) -> float:
         """The value of the problem."""
-        losses = np.array(self.C_i) @ self.errors(theta) ** 2 if self.X else 0.0
+        losses = np.array(self.C_i) @ self.errors(theta) ** 2
         return float(theta @ self.penalty() @ theta + losses) / 2
 
     def gradient(self) -> Array:

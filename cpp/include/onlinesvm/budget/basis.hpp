@@ -17,7 +17,8 @@ namespace onlinesvm {
 template <class T>
 class Basis {
   public:
-    Basis(const Kernel& kernel, double eta, bool bias) : eta(eta), bias(bias), rows(kernel, kBytes) {
+    Basis(const Kernel& kernel, double eta, bool bias)
+        : eta(eta), bias(bias), rows(kernel, kBytes) {
         if (bias) widen({}, kRidge);
     }
 
@@ -105,7 +106,8 @@ class Basis {
         demand(inverse.inverts([&](const double* x, double* y) {
             for (std::size_t i = 0; i < n; ++i)
                 y[i] = isa::table<double>().dot(penalty_.row(bias + i) + bias, x, n);
-        }), "the inverse is not that of the basis");
+        }),
+               "the inverse is not that of the basis");
     }
 
     double eta;

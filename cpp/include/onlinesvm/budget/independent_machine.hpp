@@ -103,7 +103,7 @@ class IndependentMachine final : public Slotted<IndependentMachine<T, Task>, T> 
         if (std::exchange(settled_, true)) return;
         capped_ = true;
         for (std::int64_t round = 0; round < max_rounds && capped_; ++round) {
-            if (!equations_.factor() || turns_ > kOften + std::int64_t(side_.size())) begin_anew();
+            if (!equations_.factor() || is_worn()) begin_anew();
             const double before = objective();
             equations_.solve(to_);
             from_.assign(theta_.begin(), theta_.end());
@@ -120,7 +120,8 @@ class IndependentMachine final : public Slotted<IndependentMachine<T, Task>, T> 
         positive_ = positive;
         equations_.negate();
         for (double& theta : theta_.edit()) theta = 0.0 - theta;
-        for (std::uint8_t& side : side_.edit()) side = std::uint8_t(side == kInside ? side : 3 - side);
+        for (std::uint8_t& side : side_.edit())
+            side = std::uint8_t(side == kInside ? side : 3 - side);
     }
 
     void stands_for(double positive) { positive_ = positive; }
@@ -188,7 +189,9 @@ class IndependentMachine final : public Slotted<IndependentMachine<T, Task>, T> 
         const double f = isa::table<T>().dot(examples.z.row(j), theta_.data(), theta_.size());
         const double h = target(j) - f;
         const auto [lo, hi] = flat(j);
-        return {h > hi ? kBelow : h < lo ? kAbove : kInside,
+        return {h > hi   ? kBelow
+                : h < lo ? kAbove
+                         : kInside,
                 std::min(std::abs(h - lo), std::abs(h - hi))};
     }
     double scale(Slot j) const { return std::abs(target(j)); }
@@ -215,6 +218,10 @@ class IndependentMachine final : public Slotted<IndependentMachine<T, Task>, T> 
         side_.edit(j) = side;
         ++turns_;
         settled_ = false;
+    }
+    // Sums that drift are made afresh now and then, and of nothing they are 0.
+    bool is_worn() const {
+        return turns_ > 0 && (side_.empty() || turns_ > kOften + std::int64_t(side_.size()));
     }
     void begin_anew() {
         equations_.begin(basis.penalty(), basis.unknowns());

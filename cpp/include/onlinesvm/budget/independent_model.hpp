@@ -109,7 +109,8 @@ class IndependentModel {
             machines.clear();
         }
         for (std::size_t c = 0; c < count; ++c) {
-            if constexpr (A::loading) add_machine();  // one by one: a false count fails at the first
+            if constexpr (A::loading)
+                add_machine();  // one by one: a false count fails at the first
             if (count > 1) machines[c]->stands_for(double(c));
             a("machine" + std::to_string(c), *machines[c]);
         }

@@ -46,8 +46,7 @@ class NormalEquations {
     void append(std::span<const double> column, double q) {
         if (!anew_) rotate();
         for (Square* m : {&h_, &r_}) m->reserve(n_ + 1, n_);
-        for (std::size_t i = 0; i <= n_; ++i)
-            h_.edit_row(i)[n_] = h_.edit_row(n_)[i] = column[i];
+        for (std::size_t i = 0; i <= n_; ++i) h_.edit_row(i)[n_] = h_.edit_row(n_)[i] = column[i];
         q_.push_back(q);
         u_.assign(column.begin(), column.end() - 1);
         if (!anew_) forward(u_);
@@ -125,7 +124,9 @@ class NormalEquations {
     auto undoable() { return std::tie(h_, r_, q_, n_); }
     void mark() noexcept {}
     void commit() noexcept {}
-    void revert() noexcept { rotations_.clear(), anew_ = lost_ = false; }  // no call leaves any behind
+    void revert() noexcept {
+        rotations_.clear(), anew_ = lost_ = false;
+    }  // no call leaves any behind
 
     template <class A>
     void state(A& a) {
@@ -182,7 +183,7 @@ class NormalEquations {
     }
 
     std::size_t n_ = 0;
-    Square h_, r_;     // both halves of H; the upper one of R
+    Square h_, r_;  // both halves of H; the upper one of R
     Ledger<double> q_;
     std::vector<double> rotations_, u_;  // each term that waits: its factor, and z
     bool anew_ = true;                   // R is to come from H: more wait than would pay
