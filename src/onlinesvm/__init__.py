@@ -24,6 +24,11 @@ from .exact.poker import PokerOneClassSVM as PokerOneClassSVM
 from .exact.poker import PokerSVC as PokerSVC
 from .exact.poker import PokerSVR as PokerSVR
 from .exact.ramp import RampSVC as RampSVC
+from .forgetting import LeastSignificant as LeastSignificant
+from .forgetting import LinearDependence as LinearDependence
+from .forgetting import Oldest as Oldest
+from .forgetting import OutlierFirst as OutlierFirst
+from .forgetting import Random as Random
 from .gradient.descent import GradientDescentClassifier as GradientDescentClassifier
 from .gradient.descent import GradientDescentRegressor as GradientDescentRegressor
 from .gradient.exponentiated import (
@@ -48,6 +53,9 @@ from .prepare.nystroem import NystroemFeatures as NystroemFeatures
 from .queries import All as All
 from .queries import Greedy as Greedy
 from .queries import Margin as Margin
+from .semionline.retrain import ErrorDrivenSVC as ErrorDrivenSVC
+from .semionline.retrain import FixedPartitionSVC as FixedPartitionSVC
+from .semionline.retrain import ForgettingSVC as ForgettingSVC
 
 __version__ = "0.1.0"
 

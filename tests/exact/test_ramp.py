@@ -35,7 +35,7 @@ from oracles import (
 )
 
 import onlinesvm
-from onlinesvm import RampSVC, reference
+from onlinesvm import RampSVC, Random, reference
 from onlinesvm.datasets import PAPER_TASKS, DownloadError, paper_task
 from onlinesvm.queries import Greedy
 from onlinesvm.reference import Kernel, OneVsRest, Ramp
@@ -414,11 +414,15 @@ def noisy(seed: int, n: int) -> Stream:
     return blobs(seed, n, noise=0.35)
 
 
+POLICIES = ["outlier_first", "oldest", "random", "least_significant"]
+
+
+@pytest.mark.parametrize("forget", POLICIES)
 @pytest.mark.parametrize("m", [0, 10])
 @pytest.mark.parametrize("most", [1, 7, 20])
-def test_max_support_is_a_promise_and_what_is_held_stays_stationary(most, m):
+def test_max_support_is_a_promise_and_what_is_held_stays_stationary(most, m, forget):
     stream = noisy(5, 120)
-    model = machine(C=5.0, max_support=most, keep_non_support=m)
+    model = machine(C=5.0, max_support=most, keep_non_support=m, forget=forget)
     for t in range(120):
         model.learn_one(stream.X[t], stream.y[t])
         held = stored(model)
@@ -431,11 +435,13 @@ def test_max_support_is_a_promise_and_what_is_held_stays_stationary(most, m):
     assert model.evicted_ >= 10
 
 
+@pytest.mark.parametrize("forget", [policy for policy in POLICIES if policy != "random"])
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
-def test_max_support_equals_its_twin_after_every_example(kernel):
+def test_max_support_equals_its_twin_after_every_example(kernel, forget):
     stream = noisy(8, 60)
-    model = machine(kernel, C=2.0, s=-0.7, max_support=9, keep_non_support=6, **TIGHT)
-    twin = Ramp(KERNELS[kernel], C=2.0, s=-0.7, max_support=9, m=6, **TIGHT_TWIN)
+    bounds = {"max_support": 9, "forget": forget}
+    model = machine(kernel, C=2.0, s=-0.7, keep_non_support=6, **bounds, **TIGHT)
+    twin = Ramp(KERNELS[kernel], C=2.0, s=-0.7, m=6, **bounds, **TIGHT_TWIN)
     for t, (x, y) in enumerate(zip(stream.X, stream.y, strict=True)):
         model.learn_one(x, y)
         twin.learn(x, y)
@@ -446,8 +452,10 @@ def test_max_support_equals_its_twin_after_every_example(kernel):
     assert model.evicted_ == twin.evicted > 0
 
 
-def test_max_support_does_not_care_how_the_stream_is_cut_or_saved(tmp_path):
+@pytest.mark.parametrize("forget", [*POLICIES, Random(seed=5)], ids=str)
+def test_max_support_does_not_care_how_the_stream_is_cut_or_saved(tmp_path, forget):
     stream, params = noisy(2, 150), {"C": 5.0, "max_support": 12, "keep_non_support": 8}
+    params["forget"] = forget
     whole = machine(**params).partial_fit(stream.X, stream.y)
     parts = machine(**params)
     for start in range(0, 150, 11):
@@ -457,6 +465,11 @@ def test_max_support_does_not_care_how_the_stream_is_cut_or_saved(tmp_path):
     np.testing.assert_array_equal(whole.support_, parts.support_)
     np.testing.assert_array_equal(whole.dual_coef_, parts.dual_coef_)
     assert whole.evicted_ == parts.evicted_ > 0
+
+
+def test_what_folds_is_refused_by_name():
+    with pytest.raises(ValueError, match="forget must be 'outlier_first', 'oldest'"):
+        machine(max_support=5, forget="linear_dependence").partial_fit([[1.0]], [1.0])
 
 
 def test_max_support_counts_examples_over_all_outputs_also_when_a_class_comes_or_rows_go():

@@ -19,6 +19,7 @@ from .persistence import load
 from .regressor import OnlineRegressor
 from .room import WithBudget
 from .step_learner import LinearStepLearner, StepLearner
+from .towards_optimum import TowardsOptimum
 from .transformer import OnlineTransformer
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "StepByStep",
     "StepLearner",
     "StoresExamples",
+    "TowardsOptimum",
     "WithBudget",
     "WithGamma",
     "load",

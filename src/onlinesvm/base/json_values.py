@@ -6,15 +6,19 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import queries
+from .. import forgetting, queries
 
 _DTYPE = re.compile(r"[<>|](b1|[iu][1248]|f[248]|U\d+|[mM]8(\[\w+\])?|O)")
-_QUERIES = {q.__name__: q for q in (queries.All, queries.Margin, queries.Greedy)}
+# Value objects, by the word that a file has for their kind, and by name.
+_VALUES: dict[str, dict[str, Any]] = {
+    kind: {cls.__name__: cls for cls in get_args(classes)}
+    for kind, classes in {"query": queries.Query, "forget": forgetting.Forgetting}.items()
+}
 # An array of strings is as wide as its longest: so much may it take beyond its characters.
 _MOST_PADDING = 1 << 24
 
@@ -36,9 +40,10 @@ def to_json(name: str, value: Any) -> Any:
         return _array_to_json(name, value)
     if isinstance(value, Mapping):
         return {"dict": [[to_json(name, k), to_json(name, v)] for k, v in value.items()]}
-    if type(value) in _QUERIES.values():
-        known = {field.name: to_json(name, getattr(value, field.name)) for field in fields(value)}
-        return {"query": type(value).__name__, **known}
+    for kind, classes in _VALUES.items():
+        if type(value) in classes.values():
+            known = {f.name: to_json(name, getattr(value, f.name)) for f in fields(value)}
+            return {kind: type(value).__name__, **known}
     if callable(value):
         raise ValueError(
             f"{name} is a function, which a file without code cannot hold; "
@@ -67,9 +72,15 @@ def from_json(value: Any) -> Any:
         case {"array": list() as items, "dtype": str() as dtype, "shape": list() as shape, **rest}:
             if not rest:
                 return _array_from_json(items, dtype).reshape(shape)
-        case {"query": str() as name, **known} if name in _QUERIES:
-            return _QUERIES[name](**{field: from_json(item) for field, item in known.items()})
+        case {"query": str() as name, **known} if name in _VALUES["query"]:
+            return _VALUES["query"][name](**_from_json(known))
+        case {"forget": str() as name, **known} if name in _VALUES["forget"]:
+            return _VALUES["forget"][name](**_from_json(known))
     raise ValueError(f"a saved value has the unknown form {sorted(map(str, value))[:9]}")
+
+
+def _from_json(fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: from_json(value) for name, value in fields.items()}
 
 
 def _array_to_json(name: str, array: NDArray[Any]) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from collections.abc import Callable
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from ..base import TowardsOptimum
 from ..base.parameters import count, inherit, number
-from .passes import TowardsOptimum
 
 
 class HullerSVC(TowardsOptimum):

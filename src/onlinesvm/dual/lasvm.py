@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Literal
 
 from .. import queries
+from ..base import TowardsOptimum
 from ..base.parameters import count, inherit, word
-from .passes import TowardsOptimum
 
 
 class LASVC(TowardsOptimum):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any, Literal
 
-from .. import queries
+from .. import forgetting, queries
 from ..base import KernelBias, OnlineClassifier, SoftMargin
 from ..base.parameters import count, inherit, number, special, word
+from ..forgetting import Forgetting, LinearDependence
 from ..queries import Query
 
 
@@ -113,10 +114,19 @@ class RampSVC(RampProblem, OnlineClassifier):
         at_least=1,
         none=-1,
         doc="""At most so many support vectors are held, over all outputs; ``None`` sets no bound,
-        and on a noisy stream they grow for ever. One too many goes for good: of those on the wrong
-        side the one with the largest loss, if there is none the oldest (the smallest id). The rest
-        settle again, so the model stays stationary for the examples it holds, and ``evicted_``
+        and on a noisy stream they grow for ever. One too many goes for good, by ``forget``. The
+        rest settle again, so the model stays stationary for the examples it holds, and ``evicted_``
         counts. With ``keep_non_support``, no more than the sum of the two is ever stored.""",
+    )
+    forget: str | Forgetting = special(
+        default="outlier_first",
+        type='{"outlier_first", "oldest", "random", "least_significant"} or policy',
+        check=lambda _, forget: _without_fold(forget),
+        bad=["no such word", 3, "linear_dependence", LinearDependence()],
+        doc="""Who goes where there are more than ``max_support``: of those on the wrong side the
+        one with the largest loss, if there is none the oldest (``"outlier_first"``); the
+        ``"oldest"``, by the smallest id, where the stream drifts; a ``"random"`` one, not tried on
+        anything before; or the ``"least_significant"``.""",
     )
     query: str | Query = special(
         default="all",
@@ -132,9 +142,21 @@ class RampSVC(RampProblem, OnlineClassifier):
         settings = super()._core_params(n_features)
         if settings["s"] > 0:  # f = 0 would be stationary: nothing would ever be learned
             raise ValueError(f"s must be <= 0, got {self.s!r}; OfflineRampSVC takes up to 1")
-        return settings | queries.resolve(self.query).core_params()
+        policy = _without_fold(self.forget).core_params()
+        return settings | policy | queries.resolve(self.query).core_params()
 
     @property
     def evicted_(self) -> int:
         """Support vectors given up for ``max_support`` so far."""
         return int(self._fitted_core("evicted_").evicted)
+
+
+def _without_fold(forget: str | Forgetting) -> Forgetting:
+    """The policy meant; what a fold predicts is no stationary point."""
+    policy = forgetting.resolve(forget)
+    if isinstance(policy, LinearDependence):
+        raise ValueError(
+            "forget must be 'outlier_first', 'oldest', 'random' or 'least_significant', since no "
+            f"fold is stationary (ForgettingSVC can), got {forget!r}"
+        )
+    return policy

@@ -17,6 +17,7 @@ from onlinesvm.reference.passive_aggressive import PassiveAggressive
 from onlinesvm.reference.perceptron import Perceptron
 from onlinesvm.reference.poker import Poker
 from onlinesvm.reference.ramp import Greedy, Margin, OneVsRest, QueryAll, Ramp
+from onlinesvm.reference.retrain import Retrain
 from onlinesvm.reference.smo import SMO
 from onlinesvm.reference.stream_svm import StreamSVM
 
@@ -39,6 +40,7 @@ __all__ = [
     "Poker",
     "QueryAll",
     "Ramp",
+    "Retrain",
     "Sgd",
     "StreamSVM",
 ]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from onlinesvm.reference.kernels import Array, Kernel
-from onlinesvm.reference.stored import StoredExamples, violations
+from onlinesvm.reference.stored import StoredExamples, turns, violations
 
 SNAP = 1e-12  # alpha this close to a bound, relative to C_i, is put exactly on it
 
@@ -89,6 +89,8 @@ class Ramp(StoredExamples):
         Non-support vectors to keep (Algorithm 2); None keeps all.
     max_support : int or None
         Support vectors to keep at most; None keeps all.
+    forget : {"outlier_first", "oldest", "least_significant"}
+        Which of them go.
     query : Query
         Which labels to ask for: ``QueryAll()``, ``Margin()`` or ``Greedy(h)``.
     max_rounds : int
@@ -126,6 +128,7 @@ class Ramp(StoredExamples):
         tol_gain: float = 0.0,
         m: int | None = None,
         max_support: int | None = None,
+        forget: str = "outlier_first",
         query: Query | None = None,
         max_rounds: int = 50,
     ) -> None:
@@ -133,6 +136,7 @@ class Ramp(StoredExamples):
         self.C, self.s = C, s
         self.tol_kkt, self.tol_gain = tol_kkt, tol_gain
         self.m, self.max_support, self.max_rounds = m, max_support, max_rounds
+        self.forget = forget
         self.query = QueryAll() if query is None else query
         self.labels_used = self.evicted = 0
         self.y, self.C_i, self.K_ii, self.alpha, self.g = np.zeros((5, 0))
@@ -194,13 +198,13 @@ class Ramp(StoredExamples):
     def _shed(self) -> None:
         """Give up support vectors beyond the bound (ours), one by one; the rest settle each time.
 
-        First the one with the largest loss of those on the wrong side, which is most likely noise;
-        where all are on the right side, the oldest.
+        By default first the one with the largest loss of those on the wrong side, which is most
+        likely noise; where all are on the right side, the oldest.
         """
         while self.max_support is not None and np.count_nonzero(self.alpha) > self.max_support:
             sv = np.flatnonzero(self.alpha)
-            loss = np.where(self.g[sv] > 1.0, self.alpha[sv] * self.g[sv], 0.0)
-            first = int(sv[np.lexsort((self.ids[sv], -loss))[0]])
+            turn = turns(self.forget, self.alpha[sv], self.g[sv])
+            first = int(sv[np.lexsort((self.ids[sv], turn))[0]])
             self._move(first, 0.0)
             self._delete([first])
             self.evicted += 1

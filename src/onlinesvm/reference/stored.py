@@ -61,3 +61,12 @@ def violations(a: Array, C: Array, G: Array) -> Array:
     """By how much each misses its condition, where G, the gradient, would raise a in [0, C]."""
     v = np.where(a == 0.0, G, np.where(a == C, -G, np.abs(G)))
     return np.maximum(v, 0.0)
+
+
+def turns(forget: str, alpha: Array, g: Array) -> Array:
+    """Who of some support vectors is forgotten first: the smallest, of equals the oldest."""
+    return {
+        "oldest": np.zeros(len(alpha)),
+        "least_significant": alpha,
+        "outlier_first": -alpha * np.where(g > 1.0, g, 0.0),
+    }[forget]

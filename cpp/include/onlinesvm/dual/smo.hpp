@@ -102,7 +102,8 @@ class Smo : public PairModel<T> {
         steps_.assign(machines_.size(), 0);
     }
     bool improves(Pair<T>& m, std::int64_t& steps) {
-        SmoSolver<T> solver(*rows_, m, order(), [&](Slot j) { return this->supports(j); });
+        SmoSolver<T> solver(*rows_, m, order(), params_.tol,
+                            [&](Slot j) { return this->supports(j); });
         if (entering_) checked_ = 0;
         if (!solver.violates()) {
             if (params_.tol >= kTight || steps == checked_) return false;

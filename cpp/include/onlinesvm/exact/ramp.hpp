@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "onlinesvm/base/forget.hpp"
 #include "onlinesvm/base/query.hpp"
 #include "onlinesvm/exact/ramp_model.hpp"
 
@@ -17,15 +18,18 @@ class Ramp : public RampModel<T> {
   public:
     using Verbs = Offers<SolvedVerbs, verb::evidence, verb::labels_used, verb::evicted>;
 
-    struct Params : RampParams {
+    struct Params : RampParams, ForgetParams {
         std::int64_t keep_non_support = -1;  // m of Algorithm 2; negative: keep all
         std::int64_t max_support = -1;       // negative: as many as there are
         std::string query = "all";
         std::int64_t h = 5;  // block length of the greedy query
 
+        Params() { forget = "outlier_first"; }  // most likely noise
+
         template <class F>
         void fields(F&& field) {
             RampParams::fields(field);
+            ForgetParams::fields(field);
             field("keep_non_support", keep_non_support);
             field("max_support", max_support);
             field("query", query);
@@ -37,6 +41,7 @@ class Ramp : public RampModel<T> {
         : RampModel<T>(p),
           keep_non_support_(p.keep_non_support),
           max_support_(p.max_support),
+          forget_(p),
           query_(p.query, p.h) {}
 
     // Algorithm 1, with the label asked for as in Algorithm 3.
@@ -75,7 +80,8 @@ class Ramp : public RampModel<T> {
     std::size_t evicted() const { return std::size_t(evicted_); }
 
     auto undoable() {
-        return std::tuple_cat(RampModel<T>::undoable(), std::tie(query_, labels_used_, evicted_));
+        return std::tuple_cat(RampModel<T>::undoable(),
+                              std::tie(forget_, query_, labels_used_, evicted_));
     }
 
     template <class A>
@@ -83,7 +89,7 @@ class Ramp : public RampModel<T> {
         RampModel<T>::state(a);
         a("query", query_);
         a("labels_used", labels_used_);
-        if (max_support_ >= 0) a("evicted", evicted_);
+        if (max_support_ >= 0) a("evicted", evicted_), a("forget", forget_);
         if constexpr (A::loading)
             query_.demand_fits(std::max<std::size_t>(2, machines_.size()), rows_->store());
     }
@@ -119,7 +125,8 @@ class Ramp : public RampModel<T> {
         trim();
     }
 
-    // No more than max_support support vectors: one too many goes for good, and the rest settle.
+    // No more than max_support support vectors: one too many goes for good, by the policy, and the
+    // rest settle.
     void shed() {
         if (max_support_ < 0) return;
         while (std::int64_t(this->n_support()) > max_support_) {
@@ -129,17 +136,13 @@ class Ramp : public RampModel<T> {
             relax();
         }
     }
-    // Of the support vectors on the wrong side the one with the largest loss, which is most likely
-    // noise; if all are on the right side, the oldest.
-    Id dispensable() const {
-        std::pair<double, Id> first{1, {}};  // loss, negative; id
+    Id dispensable() {
+        std::pair<double, Id> first{std::numeric_limits<double>::infinity(), {}};
         for (Slot j{}; j < rows_->active(); ++j) {
             if (!supports(j)) continue;
-            double loss = 0;
-            for (const auto& box : machines_)
-                if (box->gradient(j) > 1)
-                    loss = std::max(loss, std::abs(box->coefficient(j)) * box->gradient(j));
-            first = std::min(first, {-loss, rows_->id(j)});
+            Candidate c{rows_->id(j)};
+            for (const auto& box : machines_) c.add(box->coefficient(j), box->gradient(j));
+            first = std::min(first, forget_.turn(c));
         }
         return first.second;
     }
@@ -172,6 +175,7 @@ class Ramp : public RampModel<T> {
     }
 
     std::int64_t keep_non_support_, max_support_, labels_used_ = 0, evicted_ = 0;
+    Forget forget_;
     Query<T> query_;
 };
 

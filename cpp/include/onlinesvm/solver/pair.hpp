@@ -156,7 +156,6 @@ class Pair final : public SteppingDual<Pair<T>, T> {
     // More steps than this do not end.
     std::int64_t limit() const { return kSteps * std::int64_t(s_.size() + 100); }
     // tau, or what rounding leaves of h at best.
-    double tolerance() const { return tolerance(terms_.tau); }
     double tolerance(double tau) const { return std::max(tau, this->rounding(0, s_.size())); }
 
     // Takes a member's coefficient away, in favour of the members that gain most by it. Its bounds
@@ -195,7 +194,9 @@ class Pair final : public SteppingDual<Pair<T>, T> {
         look();
     }
     // Finds the ends anew, after members have come, gone or changed places.
-    void look() { note(isa::table<T>().pair(view(0), nullptr, nullptr, 0, s_.size()), 0); }
+    void look() { look(s_.size()); }
+    // The same among the first n slots alone: the others do not count yet.
+    void look(std::size_t n) { note(isa::table<T>().pair(view(0), nullptr, nullptr, 0, n), 0); }
     // The ends of the hot members alone: from here on they climb.
     void focus() {
         const std::size_t from = rows_.resting();

@@ -24,18 +24,33 @@ class SmoSolver {
     using Order = typename Pair<T>::Order;
 
     // `supports` says of a slot whether it counts in f, for this machine or another.
-    SmoSolver(KernelCache<T>& rows, Pair<T>& pair, Order order, std::function<bool(Slot)> supports)
-        : rows_(rows), pair_(pair), order_(order), supports_(std::move(supports)) {}
+    SmoSolver(KernelCache<T>& rows, Pair<T>& pair, Order order, double tau,
+              std::function<bool(Slot)> supports)
+        : rows_(rows), pair_(pair), order_(order), tau_(tau), supports_(std::move(supports)) {}
 
     // The worst violation is more than the tolerance.
     bool violates() {
         pair_.look();
-        return pair_.delta() > pair_.tolerance();
+        return pair_.delta() > pair_.tolerance(tau_);
+    }
+
+    // Rounds until nothing violates, by gradients computed afresh. False: it gave up before.
+    bool solve() {
+        std::int64_t left = pair_.limit();
+        do {
+            while (violates()) {
+                const std::int64_t taken = round(left);
+                left -= taken;
+                if (taken == 0 || left <= 0) return left > 0;
+            }
+            pair_.refresh();
+        } while (violates());
+        return true;
     }
 
     // One round of at most `most` steps; says how many there were. None: nothing can be gained.
     std::int64_t round(std::int64_t most) {
-        const double tol = std::max(pair_.tolerance(), kLoose * pair_.delta());
+        const double tol = std::max(pair_.tolerance(tau_), kLoose * pair_.delta());
         admit();
         const std::int64_t limit = std::min(most, kPatience + 2 * std::int64_t(rows_.hot()));
         const std::int64_t taken = climb(tol, limit);
@@ -65,7 +80,7 @@ class SmoSolver {
     }
     // Those outside that pull most in each direction join the hot ones.
     void admit() {
-        const double least = 0.5 * pair_.tolerance();
+        const double least = 0.5 * pair_.tolerance(tau_);
         const std::size_t most = std::max(kAdmitted, rows_.hot() / 2) / 2;
         for (const double way : {1.0, -1.0}) {
             found_.clear();
@@ -95,6 +110,7 @@ class SmoSolver {
     KernelCache<T>& rows_;
     Pair<T>& pair_;
     Order order_;
+    double tau_;
     std::function<bool(Slot)> supports_;
     std::vector<std::pair<double, Id>> found_;
     std::vector<double> before_;

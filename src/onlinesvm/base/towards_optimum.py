@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Self
 
-from ..base import OnlineClassifier, PassByPass, SoftMargin
-from ..base.parameters import inherit
 from ..params import check_number
+from .classifier import OnlineClassifier
+from .kernel_method import SoftMargin
+from .parameters import inherit
+from .passes import PassByPass
 
 
 class TowardsOptimum(SoftMargin, PassByPass, OnlineClassifier):

@@ -1,0 +1,79 @@
+// Who goes first when a model holds more support vectors than it may.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "onlinesvm/base/checked.hpp"
+#include "onlinesvm/base/random.hpp"
+#include "onlinesvm/base/slot.hpp"
+
+namespace onlinesvm {
+
+struct ForgetParams {
+    std::string forget = "oldest";
+    std::int64_t seed = 0;    // of "random"
+    std::int64_t tries = 20;  // of "random": refusals before one goes all the same
+    double eta = 1e-2;  // of "linear_dependence": how far outside the span of the others is new
+
+    template <class F>
+    void fields(F&& field) {
+        field("forget", forget);
+        field("seed", seed);
+        field("tries", tries);
+        field("eta", eta);
+    }
+};
+
+// A support vector: the largest of its coefficients, and of those times the loss where it is on the
+// wrong side.
+struct Candidate {
+    Id id;
+    double alpha = 0.0, loss = 0.0;
+
+    // What it is for one output: its coefficient, and g = 1 - y f(x).
+    void add(double s, double g) {
+        alpha = std::max(alpha, std::abs(s));
+        if (g > 1.0) loss = std::max(loss, std::abs(s) * g);
+    }
+};
+
+class Forget {
+  public:
+    explicit Forget(const ForgetParams& p) : turn_(turn_of(p.forget)), random_(p.seed) {}
+
+    // The smallest goes first; of equals the oldest.
+    std::pair<double, Id> turn(const Candidate& c) { return {(this->*turn_)(c), c.id}; }
+
+    bool is_random() const { return turn_ == &Forget::random; }
+
+    template <class A>
+    void state(A& a) {
+        if (is_random()) a("random", random_);
+    }
+
+  private:
+    using Turn = double (Forget::*)(const Candidate&);
+
+    static Turn turn_of(const std::string& word) {
+        if (word == "oldest") return &Forget::oldest;
+        if (word == "random") return &Forget::random;
+        if (word == "least_significant") return &Forget::least_significant;
+        if (word == "outlier_first") return &Forget::outlier_first;
+        require(word == "linear_dependence", "forget: no such policy");
+        return &Forget::least_significant;  // of those that depend on each other
+    }
+
+    double oldest(const Candidate&) { return 0.0; }
+    double random(const Candidate&) { return random_.unit(); }
+    double least_significant(const Candidate& c) { return c.alpha; }
+    double outlier_first(const Candidate& c) { return -c.loss; }
+
+    Turn turn_;
+    Random random_;
+};
+
+}  // namespace onlinesvm

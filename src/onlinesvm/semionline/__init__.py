@@ -1,0 +1,1 @@
+"""Semi-online machines: batch solvers that meet the stream chunk by chunk."""
