@@ -97,7 +97,7 @@ def test_budget_damage_and_classes_after_every_call(kind):
 
 
 def test_the_bound_on_mistakes():
-    """M <= 2 |u|^2 + 4 sum of the hinge losses of u, for B >= 84 and any u that is short enough.
+    """The theorem, for B >= 84 and the longest u that it admits.
 
     Rows of length one around a direction and its opposite, so that u has a margin on most: a model
     that always says 0 breaks the bound.
@@ -117,7 +117,8 @@ def test_the_bound_on_mistakes():
         X = y[:, None] * (cos * u / longest + np.sqrt(1 - cos**2) * X)
         y = np.where(rng.random(n) < rng.choice([0.0, 0.02]), -y, y)
         model = small(kernel="linear", budget=84).partial_fit(X, y)
-        bound = 2 * longest**2 + 4 * np.maximum(0, 1 - y * (X @ u)).sum()
+        bound = model._bound(X, y, u)[-1]
+        assert bound == pytest.approx(2 * longest**2 + 4 * np.maximum(0, 1 - y * (X @ u)).sum())
         assert 0 < model.mistakes_ <= bound
         worst = max(worst, model.mistakes_ / bound)
         zeros += n > bound

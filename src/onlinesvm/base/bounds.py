@@ -72,6 +72,12 @@ def hinge(X: Floats, y: Floats, u: Floats) -> Floats:
     return np.maximum(0.0, 1.0 - y * (X @ u))
 
 
+def unit_length(X: Floats) -> Floats:
+    """The rows with length one, but for those without any."""
+    lengths = np.sqrt((X**2).sum(axis=1))[:, None]
+    return np.asarray(X / np.where(lengths > 0, lengths, 1.0))
+
+
 def longest2(X: Floats) -> Floats:
     """R^2 after each row: the squared length of the longest so far."""
     return np.asarray(np.maximum.accumulate((X**2).sum(axis=1)))

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Literal
+import math
+from typing import ClassVar, Literal
+
+import numpy as np
 
 from ..base import KernelBias, LinearOrKernel, OnlineClassifier, StepByStep, WithBudget
+from ..base.bounds import Bounded, Floats, hinge, total, unit_length
 from ..base.parameters import inherit
+from ..base.room import check_room
 from ..kernels import KernelFunction
 
 
-class ForgetronClassifier(WithBudget, KernelBias, LinearOrKernel, StepByStep, OnlineClassifier):
+class ForgetronClassifier(
+    Bounded, WithBudget, KernelBias, LinearOrKernel, StepByStep, OnlineClassifier
+):
     """Forgetron (Dekel, Shalev-Shwartz, Singer): a kernel perceptron in memory that never grows.
 
     A perceptron whose old mistakes fade: when there is one more than ``budget``, all shrink just so
@@ -44,6 +51,17 @@ class ForgetronClassifier(WithBudget, KernelBias, LinearOrKernel, StepByStep, On
 
     kernel: str | KernelFunction = inherit(default="rbf")
     dtype: Literal["float32", "float64"] = inherit(default="float32")
+
+    _theorem: ClassVar[str] = "Dekel et al. (2008)"
+
+    def _bound(self, X: Floats, y: Floats, u: Floats) -> Floats:
+        """2 |u|^2 + 4 sum of hinge losses, for B >= 84; a longer u than it admits is shortened."""
+        B = check_room("budget", self.budget)["budget"]
+        X = unit_length(X)
+        u = u * min(1.0, math.sqrt((B + 1) / math.log(B + 1)) / 4 / (np.linalg.norm(u) or 1.0))
+        if B < 84:
+            return np.full(len(y), np.inf)
+        return 2 * (u @ u) + total(4.0, hinge(X, y, u))
 
     def _keeps_weights(self) -> bool:
         return False

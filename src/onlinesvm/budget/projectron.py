@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
+
+import numpy as np
 
 from ..base import KernelBias, LinearOrKernel, OnlineClassifier, StepByStep, WithBudget
+from ..base.bounds import Bounded, Floats, hinge, total, unit_length
 from ..base.parameters import inherit, number, word
 from ..base.room import room
 from ..kernels import KernelFunction
 
 
-class ProjectronClassifier(WithBudget, KernelBias, LinearOrKernel, StepByStep, OnlineClassifier):
+class ProjectronClassifier(
+    Bounded, WithBudget, KernelBias, LinearOrKernel, StepByStep, OnlineClassifier
+):
     """Projectron++ (Orabona, Keshet, Caputo): a kernel perceptron that finds its size by itself.
 
     A mistake is stored only if it is further than ``eta`` from the span of those stored; otherwise
@@ -63,6 +68,17 @@ class ProjectronClassifier(WithBudget, KernelBias, LinearOrKernel, StepByStep, O
     )
     kernel: str | KernelFunction = inherit(default="rbf")
     dtype: Literal["float32", "float64"] = inherit(default="float32")
+
+    _theorem: ClassVar[str] = "Orabona et al. (2009)"
+
+    def _bound(self, X: Floats, y: Floats, u: Floats) -> Floats:
+        """(|u|^2 + 2 sum of hinge losses) / (1 - 2 eta |u|), for |u| < 1 / (2 eta)."""
+        self._only_for(variant="plain", budget=None)
+        X = unit_length(X)
+        slack = 1 - 2 * self.eta * np.linalg.norm(u)
+        if slack <= 0:
+            return np.full(len(y), np.inf)
+        return (u @ u + total(2.0, hinge(X, y, u))) / slack
 
     def _keeps_weights(self) -> bool:
         return False
