@@ -5,6 +5,7 @@
 #include <string>
 
 #include "onlinesvm/base/isa.hpp"
+#include "onlinesvm/base/moves.hpp"
 
 namespace onlinesvm::isa {
 
@@ -13,6 +14,8 @@ namespace onlinesvm::isa {
     extern const Table<float> table32;  \
     extern const Table<double> table64; \
     extern const DenseTable dense;      \
+    extern const Moves<float> moves32;  \
+    extern const Moves<double> moves64; \
     }
 ONLINESVM_DECLARE(baseline)
 #ifdef __x86_64__
@@ -29,6 +32,8 @@ struct Variant {
     const Table<float>* table32;
     const Table<double>* table64;
     const DenseTable* dense;
+    const Moves<float>* moves32;
+    const Moves<double>* moves64;
 };
 
 const Variant& chosen() {
@@ -38,11 +43,13 @@ const Variant& chosen() {
             {"avx512",
              __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                  __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"),
-             &avx512::table32, &avx512::table64, &avx512::dense},
+             &avx512::table32, &avx512::table64, &avx512::dense, &avx512::moves32,
+             &avx512::moves64},
             {"avx2", __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"),
-             &avx2::table32, &avx2::table64, &avx2::dense},
+             &avx2::table32, &avx2::table64, &avx2::dense, &avx2::moves32, &avx2::moves64},
 #endif
-            {"baseline", true, &baseline::table32, &baseline::table64, &baseline::dense},
+            {"baseline", true, &baseline::table32, &baseline::table64, &baseline::dense,
+             &baseline::moves32, &baseline::moves64},
         };
         const char* wanted = std::getenv("ONLINESVM_ISA");
         const bool forced = wanted != nullptr && *wanted != '\0';
@@ -66,6 +73,16 @@ template <>
 const Table<double>& table<double>() {
     static const Table<double>& t = *chosen().table64;
     return t;
+}
+template <>
+const Moves<float>& moves<float>() {
+    static const Moves<float>& m = *chosen().moves32;
+    return m;
+}
+template <>
+const Moves<double>& moves<double>() {
+    static const Moves<double>& m = *chosen().moves64;
+    return m;
 }
 const DenseTable& dense() {
     static const DenseTable& t = *chosen().dense;

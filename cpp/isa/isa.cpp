@@ -1,20 +1,28 @@
 // Compiled once per instruction set; ONLINESVM_ISA names the one this object file is for.
 #include "onlinesvm/base/isa.hpp"
 
+#include "onlinesvm/base/moves.hpp"
+
 #ifndef ONLINESVM_ISA
 #define ONLINESVM_ISA baseline
 #endif
 
 #include "loops.inl"
+// After the registers and functions that it uses.
+#include "weights.inl"
 
 namespace onlinesvm::isa::ONLINESVM_ISA {
 
 extern const Table<float> table32;
 extern const Table<double> table64;
 extern const DenseTable dense;
+extern const Moves<float> moves32;
+extern const Moves<double> moves64;
 
 const Table<float> table32 = kTable<float>;
 const Table<double> table64 = kTable<double>;
 const DenseTable dense = kDense;
+const Moves<float> moves32 = kMoves<float>;
+const Moves<double> moves64 = kMoves<double>;
 
 }  // namespace onlinesvm::isa::ONLINESVM_ISA

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -36,6 +37,15 @@ struct Keeps {
     bool norm = false;    // |f|^2 of each output
     bool bias = false;    // added to f, moved with it, never shrunk; not with a mean
 };
+
+// A positive weight that can grow again.
+inline constexpr double kLeastWeight = 1e-300;
+
+// One weight of a loop becomes another.
+inline void put(const isa::Lazy& w, std::size_t i, double v) {
+    w.u[i] -= w.b * (v - w.v[i]);
+    w.v[i] = v;
+}
 
 // f_r = a_r v_r. The mean is lazy: with S_r = sum over past rounds of f_r = b_r v_r + u_r, a round
 // adds a_r to b_r, and a step v_r += d takes b_r d from u_r, so that S_r stays what it was. The model
@@ -143,29 +153,30 @@ class Function {
 
     // ---- weights, one by one ----
 
-    // w_i <- rule(w_i, x_i) for every feature that an example read before has, the constant one too.
-    template <class Rule>
-    void map(std::size_t r, const Row<T>& x, Rule&& rule) {
-        const double a = of[r].a, b = of[r].b, per_a = 1.0 / a;
-        std::get<LinearModel<T>>(model).each(
-            r * parts, parts - 1, x, [&](double& v, double& u, double x_i) {
-                const double was = std::exchange(v, rule(a * v, x_i) * per_a);
-                if (keeps.mean) u -= b * (v - was);
-            });
-    }
-
-    // w_i <- w_i factor(x_i), of positive weights; by how much their sum grows. They do not become 0
-    // but by a factor of 0, and could not grow again.
-    template <class Factor>
-    double multiply(std::size_t r, const Row<T>& x, Factor&& factor) {
-        double growth = 0.0;
-        map(r, x, [&](double w, double x_i) {
-            const double by = factor(x_i);
-            const double grown = by > 0.0 && w > 0.0 ? std::max(by * w, kLeast) : 0.0;
-            growth += grown - w;
-            return grown;
+    // w = scale v; loops move v.
+    double scale(std::size_t r) const { return of[r].a; }
+    // The sum of loop(v, x, n) over the features that an example read before has, the constant one
+    // too, as far as they lie side by side.
+    template <class Loop>
+    double sweep(std::size_t r, const Row<T>& x, Loop&& loop) {
+        using Linear = LinearModel<T>;
+        Linear& m = std::get<Linear>(model);
+        const std::array<typename Linear::Part, 2> both{
+            {{m, r * parts}, {m, r * parts + parts - 1}}};
+        return Linear::sweep(both, x, [&](const auto& at, const T* x, std::size_t n) {
+            return loop(isa::Lazy{at[0], at[1], of[r].b}, x, n);
         });
-        return growth;
+    }
+    // loop(v, others, x, n), with the weights of a function that has no mean beside them.
+    template <class Loop>
+    double sweep(std::size_t r, Function& beside, const Row<T>& x, Loop&& loop) {
+        using Linear = LinearModel<T>;
+        Linear &m = std::get<Linear>(model), &other = std::get<Linear>(beside.model);
+        const std::array<typename Linear::Part, 3> all{
+            {{m, r * parts}, {m, r * parts + parts - 1}, {other, r}}};
+        return Linear::sweep(all, x, [&](const auto& at, const T* x, std::size_t n) {
+            return loop(isa::Lazy{at[0], at[1], of[r].b}, at[2], x, n);
+        });
     }
     // Features that x is the first to have start at this weight.
     void begin(const Row<T>& x, double start) {
@@ -359,8 +370,7 @@ class Function {
     }
 
   private:
-    static constexpr double kSmall = 1e-5;    // a scale that costs digits
-    static constexpr double kLeast = 1e-300;  // a weight that can grow again
+    static constexpr double kSmall = 1e-5;  // a scale that costs digits
     static constexpr std::size_t kFew = 64;
 
     struct Output {

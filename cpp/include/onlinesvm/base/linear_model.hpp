@@ -2,32 +2,30 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <stdexcept>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "onlinesvm/base/archive.hpp"
 #include "onlinesvm/base/checked.hpp"
 #include "onlinesvm/base/isa.hpp"
+#include "onlinesvm/base/moves.hpp"
 #include "onlinesvm/base/row.hpp"
 #include "onlinesvm/base/support.hpp"
 #include "onlinesvm/base/undo.hpp"
 
 namespace onlinesvm {
 
-// |x|^2 in eight partial sums, always from the first value on: the bits depend on the values alone,
-// neither on their address nor on how the stream was cut.
+// |x|^2, always from the first value on: the bits depend on the values alone, neither on their address
+// nor on how the stream was cut.
 template <class T>
 double squared_norm(const T* x, std::size_t n) {
-    if constexpr (std::is_same_v<T, double>) return isa::table<T>().dot(x, x, n);
-    double sum[8] = {};
-    for (std::size_t i = 0; i < n; ++i) sum[i % 8] += static_cast<double>(x[i]) * x[i];
-    return ((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]));
+    return isa::moves<T>().squares(x, n);
 }
 
 // f_output += step k(x, .)
@@ -99,21 +97,35 @@ class LinearModel {
         }
     }
 
-    // turn(weight, behind, x_i) for each feature of an example that was read before, the constant one
-    // last; `behind` is the weight of the same feature in the output `further` ones on.
-    template <class Turn>
-    void each(std::size_t output, std::size_t further, const Row<T>& x, Turn&& turn) {
-        double* const weights = w.edit().data() + output * stride;
-        for (std::size_t i = 0; i < x.size; ++i) {
-            double* const at = weights + (x.sparse() ? x.indices[i] : i);
-            if (x.values[i] != T(0)) turn(at[0], at[further * stride], double(x.values[i]));
+    // The weights of one output.
+    struct Part {
+        LinearModel& model;
+        std::size_t output;
+    };
+    // The sum of loop(at, x, n) over the features of an example that was read before, as far as they
+    // lie side by side, the constant one last: at[k] are their weights in the k-th part. Parts may be
+    // the same; then the first counts.
+    template <std::size_t K, class Loop>
+    static double sweep(const std::array<Part, K>& parts, const Row<T>& x, Loop&& loop) {
+        std::array<double*, K> weights;
+        for (std::size_t k = 0; k < K; ++k)
+            weights[k] = parts[k].model.w.edit().data() + parts[k].output * parts[k].model.stride;
+        double sum = x.sparse() ? 0.0 : loop(weights, x.values, x.size);
+        for (std::size_t i = 0; x.sparse() && i < x.size; i += kPiece)
+            sum += gathered(weights, x, i, std::min(i + kPiece, x.size), loop);
+        const double offset = parts[0].model.offset, constant = std::sqrt(offset);
+        if (!(offset > 0.0)) return sum;
+        std::array<double, K> own;
+        std::array<double*, K> at;
+        for (std::size_t k = 0; k < K; ++k) {
+            own[k] = parts[k].model.bias[parts[k].output] / constant;
+            at[k] = &own[k];
         }
-        if (!(offset > 0.0)) return;
-        const double constant = std::sqrt(offset);
-        double own = bias[output] / constant, behind = bias[output + further] / constant;
-        turn(own, further ? behind : own, constant);
-        if (further) bias.edit(output + further) = behind * constant;
-        bias.edit(output) = own * constant;
+        const T value = static_cast<T>(constant);
+        sum += loop(at, &value, 1);
+        for (std::size_t k = K; k-- > 0;)
+            parts[k].model.bias.edit(parts[k].output) = own[k] * constant;
+        return sum;
     }
 
     // Weights of features that x is the first to have, in every `every`-th output: start(output). The
@@ -212,6 +224,25 @@ class LinearModel {
     PlainLedger<double> w;     // outputs x stride, zero beyond `columns`
     PlainLedger<double> bias;  // outputs
     std::size_t stride = 0, columns = 0;
+
+    static constexpr std::size_t kPiece = 64;  // features of a sparse row brought together
+
+    template <std::size_t K, class Loop>
+    static double gathered(const std::array<double*, K>& weights, const Row<T>& x,
+                           std::size_t first, std::size_t last, Loop& loop) {
+        double piece[K][kPiece];
+        std::array<double*, K> at;
+        for (std::size_t k = 0; k < K; ++k) {
+            at[k] = piece[k];
+            for (std::size_t i = first; i < last; ++i)
+                piece[k][i - first] = weights[k][x.indices[i]];
+        }
+        const double sum = loop(at, x.values + first, last - first);
+        for (std::size_t k = K; k-- > 0;)
+            for (std::size_t i = first; i < last; ++i)
+                weights[k][x.indices[i]] = piece[k][i - first];
+        return sum;
+    }
 
     static double product(const Row<T>& x, std::size_t n, const double* weights) {
         if (!x.sparse()) return isa::table<T>().dot(x.values, weights, n);

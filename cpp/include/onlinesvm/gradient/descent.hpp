@@ -31,7 +31,9 @@ class Descent : public StepLearner<T, Descent<T, Task>> {
         }
     };
 
-    explicit Descent(const Params& p) : Descent::StepLearner(p.kernel, {.mean = p.average}), p(p) {}
+    explicit Descent(const Params& p) : Descent::StepLearner(p.kernel, {.mean = p.average}), p(p) {
+        this->p.task.settle();
+    }
 
     double step(Function<T>& f, const Example<T>& e) {
         Loss loss = p.task.loss(f.read(e.x), e.y);

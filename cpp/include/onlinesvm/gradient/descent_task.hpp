@@ -15,32 +15,50 @@ class Descent;
 template <class T, class Task>
 class Exponentiated;
 
+// A loss of the margin z by what it is short of 1, gap = 1 - z; and how steeply it falls in z.
+struct MarginLoss {
+    double value, slope;
+
+    static MarginLoss hinge(double gap) { return {gap, gap > 0.0 ? 1.0 : 0.0}; }
+    static MarginLoss squared_hinge(double gap) {
+        return {0.5 * gap * std::abs(gap), std::max(0.0, gap)};
+    }
+    static MarginLoss squared(double gap) { return {0.5 * gap * gap, gap}; }
+    static MarginLoss logistic(double gap) {  // log(1 + e^-z)
+        const double z = 1.0 - gap, e = std::exp(-std::abs(z));
+        return {std::log1p(e) + std::max(0.0, -z), (z > 0.0 ? e : 1.0) / (1.0 + e)};
+    }
+    static MarginLoss perceptron(double gap) {  // a tie costs nothing, and is a mistake
+        const double z = 1.0 - gap;
+        if (z > 0.0) return {0.0, 0.0};
+        return {std::max(-z, std::numeric_limits<double>::min()), 1.0};
+    }
+
+    using Rule = MarginLoss (*)(double gap);
+    static Rule of(const std::string& name) {
+        if (name == "hinge") return hinge;
+        if (name == "squared_hinge") return squared_hinge;
+        if (name == "squared") return squared;
+        if (name == "logistic") return logistic;
+        if (name == "perceptron") return perceptron;
+        throw std::invalid_argument("loss: unknown name '" + name + "'");
+    }
+};
+
 // More than two classes: z = f_y - f_r for the best rival r.
 struct DescentClassification {
     std::string name = "hinge";
+    MarginLoss::Rule rule = MarginLoss::hinge;
 
     void fields(auto&& f) { f("loss", name); }
+    void settle() { rule = MarginLoss::of(name); }
     static double size(double) { return 1.0; }  // of a target
     bool curved() const { return name == "squared" || name == "squared_hinge"; }
     // The directions become as long as the loss is steep.
     Loss loss(std::span<const double> f, double y) const {
         Loss out = Classification().loss(f, y);
-        const double gap = out.value, z = 1.0 - gap;
-        double slope = 0.0;
-        if (name == "hinge")
-            slope = gap > 0.0 ? 1.0 : 0.0;
-        else if (name == "squared_hinge")
-            out.value = 0.5 * gap * std::abs(gap), slope = std::max(0.0, gap);
-        else if (name == "squared")
-            out.value = 0.5 * gap * gap, slope = gap;
-        else if (name == "logistic")
-            slope = z > 0.0 ? std::exp(-z) / (1.0 + std::exp(-z)) : 1.0 / (1.0 + std::exp(z)),
-            out.value = z > 0.0 ? std::log1p(std::exp(-z)) : std::log1p(std::exp(z)) - z;
-        else if (name == "perceptron")  // a tie costs nothing, and is a mistake
-            out.value = z > 0.0 ? 0.0 : std::max(-z, std::numeric_limits<double>::min()),
-            slope = z > 0.0 ? 0.0 : 1.0;
-        else
-            throw std::invalid_argument("loss: unknown name '" + name + "'");
+        const auto [value, slope] = rule(out.value);
+        out.value = value;
         for (Change& direction : out.directions) direction.step *= slope;
         return out;
     }
@@ -51,6 +69,7 @@ template <class T>
 using ExponentiatedClassifier = Exponentiated<T, DescentClassification>;
 
 struct DescentRegression : NormaRegression {
+    void settle() const {}
     static double size(double y) { return std::abs(y); }
     bool curved() const { return name == "squared"; }
     Loss loss(std::span<const double> f, double y) const {

@@ -1,8 +1,7 @@
 // Exponentiated gradient (Kivinen, Warmuth: Information and Computation 132, 1997): weights are
 // multiplied, so that features that do not matter cost only their logarithm.
 //
-// EG: f = U w.x, w_i <- w_i exp(-eta U L'(f) x_i), divided by their sum. EG+-: f = U (w+ - w-).x, the
-// one moved against the other (simplex.hpp).
+// EG: f = U w.x, w_i <- w_i exp(-eta U L'(f) x_i) over their sum. EG+-: f = U (w+ - w-).x (simplex.hpp).
 #pragma once
 
 #include "onlinesvm/base/step_learner.hpp"
@@ -27,7 +26,9 @@ class Exponentiated : public StepLearner<T, Exponentiated<T, Task>> {
         }
     };
     explicit Exponentiated(const Params& p)
-        : Exponentiated::StepLearner(p.kernel, {.mean = p.average}), p(p) {}
+        : Exponentiated::StepLearner(p.kernel, {.mean = p.average}), p(p) {
+        this->p.task.settle();
+    }
 
     double step(Function<T>& f, const Example<T>& e) {
         w.meet(f, e.x);

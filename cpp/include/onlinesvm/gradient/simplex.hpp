@@ -13,7 +13,6 @@
 #include <span>
 #include <vector>
 
-#include "onlinesvm/base/exponential.hpp"
 #include "onlinesvm/base/function.hpp"
 
 namespace onlinesvm {
@@ -56,11 +55,8 @@ inline Weights times(double factor, const Weights& w) {
 // The largest feature of x, the constant one of its kernel included.
 template <class T>
 double largest(const Row<T>& x, double offset) {
-    T most[4] = {};  // four at a time
-    for (std::size_t i = 0; i < x.size; ++i)
-        most[i % 4] = std::max(most[i % 4], std::abs(x.values[i]));
-    const T all = std::max(std::max(most[0], most[1]), std::max(most[2], most[3]));
-    return std::max(std::sqrt(offset), static_cast<double>(all));
+    const isa::Range range = isa::moves<T>().range(x.values, x.size);
+    return std::max({std::sqrt(offset), -range.low, range.high});
 }
 
 class Simplex {
@@ -85,10 +81,12 @@ class Simplex {
     template <class T>
     void multiply(Function<T>& f, std::size_t r, const Row<T>& x, double step, double X) {
         const double top = std::abs(step) * X;
+        if (top <= isa::kShort)
+            return normalise(f, r, is_signed ? turn(f, r, x, step) : stretch(f, r, x, step));
         const int parts = static_cast<int>(std::clamp(std::ceil(top / kLong), 1.0, kParts));
         step *= std::min(1.0, kParts * kLong / top) / parts;
         for (int part = 0; part < parts; ++part)
-            normalise(f, r, is_signed ? turn(f, r, x, step) : 1.0 + stretch(f, r, x, step));
+            normalise(f, r, is_signed ? turn_far(f, r, x, step) : stretch_far(f, r, x, step));
     }
 
     // Two classes have become three.
@@ -132,32 +130,54 @@ class Simplex {
         return 1.0 / static_cast<double>(std::max<std::size_t>(1, n));
     }
 
+    // The sum of the weights, all of them multiplied.
     template <class T>
     static double stretch(Function<T>& f, std::size_t r, const Row<T>& x, double step) {
-        return f.multiply(r, x, [&](double x_i) { return exponential(step * x_i); });
+        const double a = f.scale(r);
+        const isa::Growth by{step, 0.0, 1.0};
+        return 1.0 + a * f.sweep(r, x, [&](const isa::Lazy& v, const T* x, std::size_t n) {
+            return isa::moves<T>().stretch(v, x, n, by, kLeastWeight / a);
+        });
+    }
+    template <class T>
+    static double stretch_far(Function<T>& f, std::size_t r, const Row<T>& x, double step) {
+        const double a = f.scale(r);
+        return 1.0 + a * f.sweep(r, x, [&](const isa::Lazy& v, const T* x, std::size_t n) {
+            double growth = 0.0;
+            for (std::size_t i = 0; i < n; ++i) {
+                const double was = v.v[i];
+                put(v, i, std::max(was * std::exp(step * double(x[i])), kLeastWeight / a));
+                growth += v.v[i] - was;
+            }
+            return growth;
+        });
     }
 
     // w+ by e^t, w- by e^-t: w and w+ + w- turn into each other. The sum of the latter.
     template <class T>
-    double turn(Function<T>& f, std::size_t r, const Row<T>& x, double step) {
-        const double c = of[r].c;
-        double sum = 1.0;
-        f.map(r, x, [&](double w, double x_i) {
-            const double t = step * x_i, both = std::sqrt(w * w + c * c);
-            double difference = 0.0, total = 0.0;
-            if (std::abs(t) <= Hyperbolic::kShort) {
-                const Hyperbolic by(t);
-                difference = w * by.cosh + both * by.sinh, total = both * by.cosh + w * by.sinh;
-            } else {  // where that would cancel
+    double turn(Function<T>& f, std::size_t r, const Row<T>& x, double step) const {
+        const double a = f.scale(r), c = of[r].c / a;
+        return 1.0 + a * f.sweep(r, x, [&](const isa::Lazy& v, const T* x, std::size_t n) {
+            return isa::moves<T>().turn(v, x, n, step, c);
+        });
+    }
+    // The same by w+ and w- themselves, as the turn would cancel.
+    template <class T>
+    double turn_far(Function<T>& f, std::size_t r, const Row<T>& x, double step) const {
+        const double a = f.scale(r), c = of[r].c / a;
+        return 1.0 + a * f.sweep(r, x, [&](const isa::Lazy& v, const T* x, std::size_t n) {
+            double growth = 0.0;
+            for (std::size_t i = 0; i < n; ++i) {
+                if (x[i] == T(0)) continue;
+                const double w = v.v[i], t = step * double(x[i]), both = std::sqrt(w * w + c * c);
                 const double more = 0.5 * (both + std::abs(w)), less = 0.25 * c * (c / more);
                 const double plus = (w < 0.0 ? less : more) * std::exp(t);
                 const double minus = (w < 0.0 ? more : less) * std::exp(-t);
-                difference = plus - minus, total = plus + minus;
+                growth += plus + minus - both;
+                put(v, i, plus - minus);
             }
-            sum += total - both;
-            return difference;
+            return growth;
         });
-        return sum;
     }
 
     template <class T>

@@ -4,8 +4,6 @@
 // back into the ball |w|_q <= 1; 1/p + 1/q = 1. A large p suits targets of few features.
 #pragma once
 
-#include <vector>
-
 #include "onlinesvm/base/step_learner.hpp"
 #include "onlinesvm/margin/p_norm.hpp"
 
@@ -32,29 +30,29 @@ class Alma : public StepLearner<T, Alma<T>> {
     double step(Function<T>& f, const Example<T>& e) {
         const std::size_t label = class_number(e.y, f.outputs());
         const auto scores = f.read(e.x);
-        const double X = p.p == 2.0 ? std::sqrt(f.k(e.x)) : p_norm(e.x, p.kernel.offset, p.p);
+        const double X = ball.length(f, e.x);
         double loss = 0.0;
-        of.resize(scores.size()), f.serve();  // from here on nothing may fail
+        ball.meet(e.x, scores.size()), f.serve();
         for (std::size_t r = 0; r < scores.size() && X > 0.0; ++r) {
             const double y = label == (scores.size() == 1 ? 1 : r) ? 1.0 : -1.0;
-            const double m = y * scores[r] / X, root = std::sqrt((p.p - 1.0) * of[r].k);
+            double& k = ball.of[r].k;
+            const double m = y * scores[r] / X, root = std::sqrt((p.p - 1.0) * k);
             const double short_of = (1.0 - p.alpha) * p.B * (p.p - 1.0) / root - m;
             if (short_of < 0.0) continue;
-            const double eta = e.weight * p.C / root;
-            p.p == 2.0 ? of[r].add(f, r, e, y * eta / X, eta * (2.0 * m + eta))
-                       : of[r].mirror(f, r, e, y * eta / X, p.p);
-            loss += short_of, of[r].k += 1.0;
+            ball.move(f, r, e, y, e.weight * p.C / root, m, X);
+            loss += short_of, k += 1.0;
         }
         return loss;
     }
 
-    auto members() { return std::tuple(Named{"outputs", of}); }
-    void split() { of.assign(of.empty() ? 0 : 2, of.empty() ? InBall{} : of[0].half()); }
-    void loaded() const { demand(of.size() <= this->outputs(), "ALMA has too many outputs"); }
+    void grow(std::size_t classes) { Alma::StepLearner::grow(classes), ball.theta.grow(classes); }
+    auto members() { return std::tuple(Named{"outputs", ball.of}, Named{"theta", ball.theta}); }
+    void split() { ball.split(); }
+    void loaded() const { ball.demand_fits(this->f); }
 
   private:
     Params p;
-    std::vector<InBall> of;  // the outputs
+    UnitBall<T> ball{p.p, p.kernel.offset};
 };
 
 }  // namespace onlinesvm

@@ -1,37 +1,51 @@
 // Weights in the ball |w|_q <= 1 that are moved where they are theta = grad(w; q), 1/p + 1/q = 1.
 //
 // grad(v; r)_i = sign(v_i) |v_i|^(r-1) / |v|_r^(r-2) is the gradient of |v|_r^2 / 2; grad(.; p)
-// undoes grad(.; q), and |grad(v; q)|_p = |v|_q. So only w is kept: theta of a feature comes from its
-// weight and the norm, and where theta stays, w changes by one factor for all features.
+// undoes grad(.; q), and |grad(v; q)|_p = |v|_q = N. So w_i = N (|theta_i| / N)^(p-1): theta is kept
+// beside w, and where theta stays, w changes by one factor for all features.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <utility>
+#include <vector>
 
 #include "onlinesvm/base/function.hpp"
 
 namespace onlinesvm {
 
+inline isa::Exponent exponent(double p) {
+    const bool whole = p == std::floor(p) && p <= 1000.0;
+    return {p, whole ? static_cast<unsigned>(p) : 0};
+}
+
+inline double raised(double x, const isa::Exponent& p) {
+    if (p.whole == 0) return std::pow(x, p.value);
+    double out = 1.0;
+    for (unsigned n = p.whole; n > 0; n /= 2, x *= x) out *= n % 2 ? x : 1.0;
+    return out;
+}
+
 // |x|_p, with the constant feature sqrt(offset).
 template <class T>
 double p_norm(const Row<T>& x, double offset, double p) {
+    const isa::Moves<T>& loops = isa::moves<T>();
+    const isa::Range range = loops.range(x.values, x.size);
     const double constant = std::sqrt(offset);
-    double largest = constant;
-    for (std::size_t i = 0; i < x.size; ++i)
-        largest = std::max(largest, std::abs(static_cast<double>(x.values[i])));
+    const double largest = std::max({constant, -range.low, range.high});
     if (largest == 0.0) return 0.0;
-    double sum = std::pow(constant / largest, p);
-    for (std::size_t i = 0; i < x.size; ++i)
-        sum += std::pow(std::abs(static_cast<double>(x.values[i])) / largest, p);
-    return largest * std::pow(sum, 1.0 / p);
+    const double unit = std::min(1.0 / largest, 1e300);
+    const isa::Exponent power = exponent(p);
+    const double own = raised(constant * unit, power);
+    return std::pow(loops.powers(x.values, x.size, unit, power) + own, 1.0 / p) / unit;
 }
 
 // What is known of one output.
 struct InBall {
-    double k = 1.0;              // number of the next correction
-    double N = 0.0, peak = 0.0;  // |w|_q, and the largest N^p since it was last summed up
+    double k = 1.0;      // number of the next correction
+    double N = 0.0;      // |w|_q
+    double trust = 1.0;  // what the sum of |theta_i|^p has fallen to since it was last summed up
 
     // w += step x, by which |w|^2 grows by `growth`; p = 2.
     template <class T>
@@ -42,34 +56,73 @@ struct InBall {
         if (N > 1.0) f.shrink(r, 1.0 / std::exchange(N, 1.0));
     }
 
-    // theta += step x
+    // theta += step x, which is `far` long.
     template <class T>
-    void mirror(Function<T>& f, std::size_t r, const Example<T>& e, double step, double p) {
-        const double q = p / (p - 1.0), unit = N > 0.0 ? N : 1.0;
-        const double up = std::pow(unit, 2.0 - q), down = std::pow(unit, 2.0 - p);
-        double sum = std::pow(N, p);  // of |theta_i|^p
-        f.map(r, e.x, [&](double w, double x) {
-            const double theta = std::copysign(std::pow(std::abs(w), q - 1.0) * up, w);
-            const double moved = theta + step * x, power = std::pow(std::abs(moved), p - 1.0);
-            sum += std::abs(moved) * power - theta * w / down;  // |theta|^(p-1) = |w| / down
-            return std::copysign(power * down, moved);
+    void mirror(Function<T>& f, Function<T>& theta, std::size_t r, const Example<T>& e, double step,
+                double far, double p) {
+        double sum = 1.0;  // of |theta_i|^p, in units of N^p
+        if (N < far && N <= std::pow(kFaint, 1.0 / (p - 1.0)) * far)
+            f.shrink(r, sum = 0.0), N = far;  // nothing beside what comes
+        const double a = theta.scale(r);
+        const isa::Link link{step / a, a / N, N / f.scale(r), exponent(p - 1.0)};
+        const bool fresh = sum == 0.0;
+        sum += f.sweep(r, theta, e.x, [&](const isa::Lazy& w, double* at, const T* x, auto n) {
+            return isa::moves<T>().mirror(w, at, x, n, link);
         });
-        if (peak = std::max(peak, sum); !(sum > 1e-6 * peak))  // its digits are used up
-            peak = sum = f.sum(r, [&](double w) { return std::pow(std::abs(w), q); }) *
-                         std::pow(unit, p - q);
-        N = std::pow(sum, 1.0 / p);
-        const double ball = std::max(1.0, N);
-        f.shrink(r, N > 0.0 ? std::pow(N / unit, 2.0 - p) / ball : 0.0);
-        N /= ball, peak /= std::pow(ball, p);
+        if (trust = fresh ? 1.0 : std::min(1.0, trust * sum); !(trust > 1e-6)) {
+            sum = theta.sum(r, [&](double v) { return std::pow(std::abs(v) / N, p); });
+            trust = 1.0;  // the digits of what was kept are used up
+        }
+        const double grown = sum > 0.0 ? std::pow(sum, 1.0 / p) : 0.0;  // N by this factor
+        const double ball = std::max(1.0, N * grown);
+        f.shrink(r, sum > 0.0 ? grown * grown / sum / ball : 0.0);  // grown^(2-p)
+        theta.shrink(r, 1.0 / ball);
+        N *= grown / ball;
     }
 
-    InBall half() const { return {k, N / 2.0, peak}; }
+    InBall half() const { return {k, N / 2.0, trust}; }
 
     template <class A>
     void state(A& a) {
-        a("k", k), a("norm", N), a("peak", peak);
+        a("k", k), a("norm", N), a("trust", trust);
         if constexpr (A::loading)
-            demand(k >= 1.0 && N >= 0.0 && N < 1.001 && peak >= 0.0, "an output is malformed");
+            demand(k >= 1.0 && N >= 0.0 && N < 1.001 && trust > 0.0 && trust <= 1.0,
+                   "an output is malformed");
+    }
+
+  private:
+    static constexpr double kFaint = 1e-150;  // beside the largest weight
+};
+
+// The weights of all outputs, and where p > 2, their thetas.
+template <class T>
+struct UnitBall {
+    double p, offset;
+    std::vector<InBall> of = {};
+    Function<T> theta{{.shape = Shape::linear, .offset = offset}};
+
+    double length(const Function<T>& f, const Row<T>& x) const {
+        return p == 2.0 ? std::sqrt(f.k(x)) : p_norm(x, offset, p);
+    }
+    // From here on nothing fails.
+    void meet(const Row<T>& x, std::size_t outputs) {
+        of.resize(outputs);
+        if (p > 2.0) theta.begin(x, 0.0);
+    }
+    // Moves f_r by eta along y x / X, with y f_r(x) = m X.
+    void move(Function<T>& f, std::size_t r, const Example<T>& e, double y, double eta, double m,
+              double X) {
+        p == 2.0 ? of[r].add(f, r, e, y * eta / X, eta * (2.0 * m + eta))
+                 : of[r].mirror(f, theta, r, e, y * eta / X, eta, p);
+    }
+
+    // Two classes have become three.
+    void split() { of.assign(of.empty() ? 0 : 2, of.empty() ? InBall{} : of[0].half()); }
+
+    void demand_fits(const Function<T>& f) const {
+        demand(of.size() <= f.outputs() && theta.outputs() == f.outputs() &&
+                   theta.width() == (p > 2.0 ? f.width() : 0),
+               "the weights do not fit their ball");
     }
 };
 

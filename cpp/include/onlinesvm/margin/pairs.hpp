@@ -7,33 +7,45 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <vector>
 
-#include "onlinesvm/base/exponential.hpp"
 #include "onlinesvm/base/function.hpp"
 
 namespace onlinesvm {
 
-// base^(unit s), of numbers s that come in runs, as bits do, and are then exact; 0^s is 0.
-class Power {
-  public:
-    explicit Power(double base, double unit = 1.0) : base(base), unit(unit), log(std::log(base)) {}
+// What a feature of 1 multiplies a weight by; other features are its exponents.
+struct Factor {
+    double base, log = std::log(base);
 
-    double operator()(double s) {
-        if (s == last) return value;
-        last = s, s = std::min(unit * s, kMost);
-        return value = s == std::round(s) || base == 0.0 ? std::pow(base, s) : exponential(s * log);
-    }
+    double operator()(double s) const { return std::pow(base, std::min(s, kMost)); }
+    // The same for loops, as long as it is short: of features up to `top`.
+    bool is_short(double top) const { return std::abs(log) * top <= isa::kShort; }
+    isa::Growth growth(double unit) const { return {log * unit, 1.0, (*this)(unit)}; }
 
   private:
     static constexpr double kMost = 100.0;
-    double base, unit, log, last = 0.0, value = 1.0;
 };
+
+// w_i <- w_i factor^(unit x_i), of positive weights and features from 0 to 1. Weights do not become 0
+// but by a factor of 0, and could not grow again.
+template <class T>
+void multiply(Function<T>& f, std::size_t r, const Row<T>& x, const Factor& factor, double unit) {
+    const double least = kLeastWeight / f.scale(r);
+    f.sweep(r, x, [&](const isa::Lazy& v, const T* x, std::size_t n) {
+        if (factor.is_short(unit))
+            return isa::moves<T>().stretch(v, x, n, factor.growth(unit), least);
+        for (std::size_t i = 0; i < n; ++i) {
+            const double by = factor(unit * double(x[i]));
+            put(v, i, by > 0.0 && v.v[i] > 0.0 ? std::max(by * v.v[i], least) : 0.0);
+        }
+        return 0.0;
+    });
+}
 
 // Positive weights that start at 1, and a threshold to reach; 0: half the number of features.
 template <class T>
 void meet_in_unit_cube(Function<T>& f, const Row<T>& x, double threshold) {
-    require(std::all_of(x.values, x.values + x.size, [](T v) { return v >= T(0) && v <= T(1); }),
+    const isa::Range range = isa::moves<T>().range(x.values, x.size);
+    require(range.low >= 0.0 && range.high <= 1.0,
             "X: this variant takes values from 0 to 1; scale them, or take variant='balanced'");
     f.begin(x, 1.0);
     f.set_constant(0, -(threshold > 0.0 ? threshold : 0.5 * static_cast<double>(f.width())));
@@ -45,32 +57,26 @@ class Pairs {
     explicit Pairs(const Kernel& kernel) : offset(kernel.offset), least(kernel) {}
 
     // Features that x is the first to have: u = v = 1. From here on nothing fails.
-    void meet(const Row<T>& x) {
-        least.begin(x, 1.0);
-        smaller.reserve(x.size + 1);
-    }
+    void meet(const Row<T>& x) { least.begin(x, 1.0); }
 
-    // For an example counted as pro: u_i <- u_i promotion^s, v_i <- v_i demotion^s, with s as large as
-    // the feature is beside the largest of x; where x_i < 0, the other way round.
-    void exchange(Function<T>& f, std::size_t r, const Row<T>& x, double pro, double promotion,
-                  double demotion) {
-        double largest = std::sqrt(offset);
-        for (std::size_t i = 0; i < x.size; ++i)
-            largest = std::max(largest, std::abs(static_cast<double>(x.values[i])));
-        Power up{promotion}, down{demotion};
-        smaller.clear();
-        least.map(r, x, [&](double m, double) { return smaller.emplace_back(m); });
-        auto m = smaller.begin();
-        f.map(r, x, [&](double w, double x_i) {
-            const double step = pro * x_i / largest, s = std::abs(step);
-            const double u = (*m + std::max(0.0, w)) * (step > 0.0 ? up(s) : down(s));
-            const double v = (*m + std::max(0.0, -w)) * (step > 0.0 ? down(s) : up(s));
-            const double a = std::clamp(u, kSmall, kLarge), b = std::clamp(v, kSmall, kLarge);
-            *m++ = std::min(a, b);
-            return a - b;
+    // For an example counted as pro: u_i <- u_i up^s, v_i <- v_i down^s, with s as large as the feature
+    // is beside the largest of x; where x_i < 0, the other way round.
+    void exchange(Function<T>& f, std::size_t r, const Row<T>& x, double pro, const Factor& up,
+                  const Factor& down) {
+        const isa::Range range = isa::moves<T>().range(x.values, x.size);
+        const double largest = std::max({std::sqrt(offset), -range.low, range.high});
+        if (!(largest > 0.0)) return;
+        const double top = std::abs(pro), a = f.scale(r);
+        const isa::Range bounds{kSmall / a, kLarge / a};
+        const bool is_short = up.is_short(top) && down.is_short(top);
+        f.sweep(r, least, x, [&](const isa::Lazy& v, double* m, const T* x, std::size_t n) {
+            if (is_short)
+                isa::moves<T>().exchange(v, m, x, n, pro / largest, up.growth(1.0),
+                                         down.growth(1.0), bounds);
+            else
+                exchange_far(v, m, x, n, pro / largest, up, down, bounds);
+            return 0.0;
         });
-        m = smaller.begin();
-        least.map(r, x, [&](double, double) { return *m++; });
     }
 
     void resize(std::size_t outputs) {
@@ -82,8 +88,8 @@ class Pairs {
     // Two classes have become three: the one has u and v as they are, the other has them exchanged.
     void split(Function<T>& f) {
         resize(2);
-        least.copy(0, 1, 1.0);
-        for (std::size_t r : {0, 1}) f.shrink(r, 2.0);  // which had halved them
+        for (std::size_t r : {1, 0}) least.copy(0, r, 0.5);
+        for (std::size_t r : {0, 1}) f.shrink(r, 2.0), least.shrink(r, 2.0);  // f was halved
     }
 
     auto undoable() { return std::tie(least); }
@@ -95,14 +101,29 @@ class Pairs {
         demand(least.outputs() == f.outputs() && least.width() == (used ? f.width() : 0) &&
                    (used || f.outputs() == 1),
                "the pairs of weights do not fit their function");
+        for (std::size_t r = 0; r < f.outputs(); ++r)
+            demand(!used || least.scale(r) == f.scale(r), "the pairs of weights have two scales");
     }
 
   private:
     static constexpr double kSmall = 1e-100, kLarge = 1e100;  // from which weights come back
 
     double offset;
-    Function<T> least;
-    std::vector<double> smaller;  // of the features at hand
+    Function<T> least;  // of the same scale as the function
+
+    static void exchange_far(const isa::Lazy& v, double* m, const T* x, std::size_t n, double unit,
+                             const Factor& up, const Factor& down, const isa::Range& bounds) {
+        for (std::size_t i = 0; i < n; ++i) {
+            const double step = unit * double(x[i]), s = std::abs(step), w = v.v[i];
+            if (step == 0.0) continue;
+            const double plus = (m[i] + std::max(0.0, w)) * (step > 0.0 ? up(s) : down(s));
+            const double minus = (m[i] + std::max(0.0, -w)) * (step > 0.0 ? down(s) : up(s));
+            const double a = std::clamp(plus, bounds.low, bounds.high);
+            const double b = std::clamp(minus, bounds.low, bounds.high);
+            m[i] = std::min(a, b);
+            put(v, i, a - b);
+        }
+    }
 };
 
 }  // namespace onlinesvm

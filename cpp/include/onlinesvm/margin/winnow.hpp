@@ -35,9 +35,9 @@ class Winnow : public StepLearner<T, Winnow<T>> {
         f.serve();
         for (const auto& [r, step] : moves)
             if (balanced)
-                pairs.exchange(f, r, e.x, step, p.promotion, p.demotion);
+                pairs.exchange(f, r, e.x, step, up, down);
             else
-                f.multiply(r, e.x, Power{step > 0.0 ? p.promotion : p.demotion, std::abs(step)});
+                multiply(f, r, e.x, step > 0.0 ? up : down, std::abs(step));
         return moves.empty() ? 0.0 : 1.0;
     }
 
@@ -51,6 +51,7 @@ class Winnow : public StepLearner<T, Winnow<T>> {
 
   private:
     Params p;
+    Factor up{p.promotion}, down{p.demotion};
     bool balanced = p.variant == "balanced";
     Pairs<T> pairs;
     Mistakes judge;

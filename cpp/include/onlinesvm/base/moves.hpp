@@ -1,0 +1,65 @@
+// Loops over the features of an example and the weights of a linear function that do more than add a
+// multiple of it. Compiled once per instruction set, as those of isa.hpp.
+#pragma once
+
+#include <cstddef>
+
+namespace onlinesvm::isa {
+
+// The lowest and the highest of some values and 0.
+struct Range {
+    double low, high;
+};
+
+// Weights v side by side, of a function whose mean is lazy: where v grows by d, u falls by b d. Where
+// there is no mean, b is 0 and u is v.
+struct Lazy {
+    double *v, *u;
+    double b;
+};
+
+// The longest step t whose e^t - 1 comes from a short series.
+inline constexpr double kShort = 0.7;
+
+// e^(step x); for x = at, the number `known`.
+struct Growth {
+    double step, at, known;
+};
+
+// A power of positive numbers; by multiplication where it is whole, which is then not 0.
+struct Exponent {
+    double value;
+    unsigned whole;
+};
+
+// theta += step x, and then v = scale (per |theta|)^power, with the sign of theta.
+struct Link {
+    double step, per, scale;
+    Exponent power;
+};
+
+template <class T>
+struct Moves {
+    // |x|^2
+    double (*squares)(const T* x, std::size_t n);
+    Range (*range)(const T* x, std::size_t n);
+    // Sum of |unit x|^p.
+    double (*powers)(const T* x, std::size_t n, double unit, const Exponent& p);
+    // v <- v e^(step x), not below `least` unless it is 0; by how much their sum grows. Short steps.
+    double (*stretch)(const Lazy& w, const T* x, std::size_t n, const Growth& by, double least);
+    // v and sqrt(v^2 + c^2) turned into each other by the hyperbolic angle step x; by how much the sum
+    // of the latter grows. Short steps.
+    double (*turn)(const Lazy& w, const T* x, std::size_t n, double step, double c);
+    // v = u+ - u-, the smaller of which is `least`: the one times up^s, the other times down^s, with
+    // s = |step x|, and the other way round where step x < 0; both stay between low and high. `up` and
+    // `down` are of s, and short.
+    void (*exchange)(const Lazy& w, double* least, const T* x, std::size_t n, double step,
+                     const Growth& up, const Growth& down, const Range& bounds);
+    // By how much the sum of |per theta|^(power + 1) grows.
+    double (*mirror)(const Lazy& w, double* theta, const T* x, std::size_t n, const Link& link);
+};
+
+template <class T>
+const Moves<T>& moves();
+
+}  // namespace onlinesvm::isa

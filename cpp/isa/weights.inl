@@ -1,0 +1,220 @@
+// The loops of moves.hpp; included after loops.inl, under the same rules.
+
+namespace {
+
+using onlinesvm::isa::Exponent;
+using onlinesvm::isa::Growth;
+using onlinesvm::isa::Lazy;
+using onlinesvm::isa::Link;
+using onlinesvm::isa::Range;
+
+inline Vec64 absolute(Vec64 v) { return v < 0 ? -v : v; }
+inline Vec64 larger(Vec64 v, Vec64 w) { return v > w ? v : w; }
+inline Vec64 smaller(Vec64 v, Vec64 w) { return v < w ? v : w; }
+inline Vec64 root(Vec64 v) {
+    for (size_t j = 0; j < M; ++j) v[j] = __builtin_sqrt(v[j]);
+    return v;
+}
+
+// The last values of a row, n of them, in a register; before them, those that were there already count
+// as 0, which the loops below take for nothing.
+template <class T>
+inline Vec64 last_ones(const T* end, size_t n) {
+    Vec64 lane;
+    for (size_t j = 0; j < M; ++j) lane[j] = double(j);
+    return lane < double(M - n) ? Vec64{} : widen(end - M);
+}
+
+// act(x) over all values.
+template <class T, class Act>
+inline void each(const T* x, size_t n, Act act) {
+    size_t i = 0;
+    for (; i + M <= n; i += M) act(widen(x + i));
+    if (i == n) return;
+    if (i > 0) return act(last_ones(x + n, n - i));
+    Vec64 few = Vec64{};
+    for (size_t j = 0; j < n; ++j) few[j] = double(x[j]);
+    act(few);
+}
+
+// act(w, x) over all features, w being their values in K arrays, which it changes. The first array is
+// written last: another one may be the same.
+template <size_t K, class T, class Act>
+inline void each(double* const (&at)[K], const T* x, size_t n, Act act) {
+    Vec64 w[K];
+    const auto whole = [&](size_t i, Vec64 x) {
+        for (size_t k = 0; k < K; ++k) w[k] = load(at[k] + i);
+        act(w, x);
+        for (size_t k = K; k-- > 0;) store(at[k] + i, w[k]);
+    };
+    size_t i = 0;
+    for (; i + M <= n; i += M) whole(i, widen(x + i));
+    if (i == n) return;
+    if (i > 0) return whole(n - M, last_ones(x + n, n - i));
+    Vec64 few = Vec64{};
+    for (size_t k = 0; k < K; ++k) w[k] = Vec64{};
+    for (size_t j = 0; j < n; ++j) {
+        few[j] = double(x[j]);
+        for (size_t k = 0; k < K; ++k) w[k][j] = at[k][j];
+    }
+    act(w, few);
+    for (size_t k = K; k-- > 0;)
+        for (size_t j = 0; j < n; ++j) at[k][j] = w[k][j];
+}
+
+template <class T>
+double squares(const T* x, size_t n) {
+    Vec64 acc[4] = {};
+    size_t i = 0;
+    for (; i + 4 * M <= n; i += 4 * M)
+        for (size_t j = 0; j < 4; ++j) acc[j] += widen(x + i + M * j) * widen(x + i + M * j);
+    each(x + i, n - i, [&](Vec64 v) { acc[0] += v * v; });
+    return sum_lanes((acc[0] + acc[1]) + (acc[2] + acc[3]));
+}
+
+template <class T>
+Range range(const T* x, size_t n) {
+    Vec64 low = Vec64{}, high = Vec64{};
+    each(x, n, [&](Vec64 v) { low = smaller(v, low), high = larger(v, high); });
+    Range all{0, 0};
+    for (size_t j = 0; j < M; ++j) {
+        all.low = low[j] < all.low ? low[j] : all.low;
+        all.high = high[j] > all.high ? high[j] : all.high;
+    }
+    return all;
+}
+
+// cosh t - 1 and sinh t of a short t: those of its half by their series, then doubled.
+inline void hyperbolic(Vec64 t, Vec64& cosh_1, Vec64& sinh) {
+    const Vec64 h = t * 0.5, s = h * h;
+    Vec64 c = Vec64{} + 1.0 / 479001600, o = Vec64{} + 1.0 / 6227020800.0;
+    c = c * s + 1.0 / 3628800;
+    o = o * s + 1.0 / 39916800;
+    c = c * s + 1.0 / 40320;
+    o = o * s + 1.0 / 362880;
+    c = c * s + 1.0 / 720;
+    o = o * s + 1.0 / 5040;
+    c = c * s + 1.0 / 24;
+    o = o * s + 1.0 / 120;
+    c = c * s + 0.5;
+    o = o * s + 1.0 / 6;
+    o = o * (s * h) + h;
+    const Vec64 twice = o + o;
+    cosh_1 = twice * o;
+    sinh = twice * (c * s) + twice;
+}
+
+// e^(step x) - 1
+inline Vec64 growth(const Growth& by, Vec64 x) {
+    Vec64 cosh_1, sinh;
+    hyperbolic(x * by.step, cosh_1, sinh);
+    return x == by.at ? Vec64{} + (by.known - 1) : cosh_1 + sinh;
+}
+
+template <class T>
+double stretch(const Lazy& w, const T* x, size_t n, const Growth& by, double least) {
+    Vec64 sum = Vec64{};
+    each<2>({w.v, w.u}, x, n, [&](Vec64(&at)[2], Vec64 x) {
+        const Vec64 was = at[0], floor = was > 0 ? Vec64{} + least : Vec64{};
+        at[0] = larger(was + was * growth(by, x), floor);
+        const Vec64 grown = at[0] - was;
+        at[1] -= grown * w.b;
+        sum += grown;
+    });
+    return sum_lanes(sum);
+}
+
+template <class T>
+double turn(const Lazy& w, const T* x, size_t n, double step, double c) {
+    Vec64 sum = Vec64{};
+    const double c2 = c * c;
+    each<2>({w.v, w.u}, x, n, [&](Vec64(&at)[2], Vec64 x) {
+        Vec64 cosh_1, sinh;
+        hyperbolic(x * step, cosh_1, sinh);
+        const Vec64 v = at[0], both = root(v * v + c2), grown = v * cosh_1 + both * sinh;
+        at[0] = v + grown;
+        at[1] -= grown * w.b;
+        sum += both * cosh_1 + v * sinh;
+    });
+    return sum_lanes(sum);
+}
+
+template <class T>
+void exchange(const Lazy& w, double* least, const T* x, size_t n, double step, const Growth& up,
+              const Growth& down, const Range& bounds) {
+    const Vec64 zero = Vec64{}, low = zero + bounds.low, high = zero + bounds.high;
+    each<3>({w.v, w.u, least}, x, n, [&](Vec64(&at)[3], Vec64 x) {
+        const Vec64 v = at[0], m = at[2], t = x * step, s = absolute(t);
+        const Vec64 more = growth(up, s) + 1.0, less = growth(down, s) + 1.0;
+        Vec64 plus = (m + larger(v, zero)) * (t > 0 ? more : less);
+        Vec64 minus = (m + larger(-v, zero)) * (t > 0 ? less : more);
+        plus = smaller(larger(plus, low), high), minus = smaller(larger(minus, low), high);
+        at[0] = t == 0 ? v : plus - minus;
+        at[1] -= (at[0] - v) * w.b;
+        at[2] = t == 0 ? m : smaller(plus, minus);
+    });
+}
+
+// log b of b > 0: b = 2^k m with m between sqrt(1/2) and sqrt(2), and log m = 2 artanh((m-1) / (m+1)).
+inline Vec64 log_vec(Vec64 b) {
+    using I = VectorOf<unsigned long long, kRegister>::type;
+    constexpr unsigned long long kRootHalf = 0x3fe6a09e667f3bcdULL, kBias = 1024ULL << 52;
+    const I bits = (I)b - kRootHalf + kBias, k = bits >> 52;
+    const Vec64 m = (Vec64)((bits & 0x000fffffffffffffULL) + kRootHalf);
+    // 2^52 + k has k in its lowest bits: no conversion of 64-bit integers needed.
+    const Vec64 exponent = (Vec64)(k | 0x4330000000000000ULL) - (4503599627370496.0 + 1024.0);
+    const Vec64 a = (m - 1.0) / (m + 1.0), s = a * a;
+    Vec64 p = Vec64{} + 1.0 / 21;
+    p = p * s + 1.0 / 19;
+    p = p * s + 1.0 / 17;
+    p = p * s + 1.0 / 15;
+    p = p * s + 1.0 / 13;
+    p = p * s + 1.0 / 11;
+    p = p * s + 1.0 / 9;
+    p = p * s + 1.0 / 7;
+    p = p * s + 1.0 / 5;
+    p = p * s + 1.0 / 3;
+    const Vec64 twice = a + a;
+    return exponent * 0.693147180559945309417 + (p * s * twice + twice);
+}
+
+inline Vec64 power(Vec64 b, const Exponent& e) {
+    if (e.whole == 0) {
+        const Vec64 by = exp_vec(log_vec(b) * e.value);
+        return b > 1e-300 ? by : Vec64{};
+    }
+    Vec64 out = e.whole % 2 ? b : Vec64{} + 1;
+    for (unsigned n = e.whole / 2; n > 0; n /= 2) {
+        b = b * b;
+        if (n % 2) out = out * b;
+    }
+    return out;
+}
+
+template <class T>
+double powers(const T* x, size_t n, double unit, const Exponent& p) {
+    Vec64 sum = Vec64{};
+    each(x, n, [&](Vec64 v) { sum += power(absolute(v) * unit, p); });
+    return sum_lanes(sum);
+}
+
+template <class T>
+double mirror(const Lazy& w, double* theta, const T* x, size_t n, const Link& link) {
+    Vec64 sum = Vec64{};
+    const double unscale = 1 / link.scale;
+    each<3>({w.v, w.u, theta}, x, n, [&](Vec64(&at)[3], Vec64 x) {
+        const Vec64 v = at[0], was = at[2], is = was + x * link.step;
+        const Vec64 long_as = absolute(is) * link.per, raised = power(long_as, link.power);
+        at[0] = is < 0 ? raised * -link.scale : raised * link.scale;
+        at[1] -= (at[0] - v) * w.b;
+        at[2] = is;
+        sum += long_as * raised - absolute(was) * link.per * (absolute(v) * unscale);
+    });
+    return sum_lanes(sum);
+}
+
+template <class T>
+constexpr onlinesvm::isa::Moves<T> kMoves = {squares<T>, range<T>,    powers<T>, stretch<T>,
+                                             turn<T>,    exchange<T>, mirror<T>};
+
+}  // namespace
