@@ -158,3 +158,74 @@ def test_a_miss_is_bold_in_the_tournament_and_named(bench, report):
     assert [bar["holds"] for bar in report.bars] == [True, True, False, True]
     (note,) = report.notes
     assert "PegasosSVC on coins, 3.0" in note
+
+
+# ---- accuracy on a budget ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def contest(bench):
+    """A stream of 400 rows that turns round; nothing needs data or a download."""
+    from bench.quality.budget import Contest
+    from onlinesvm.datasets import make_rotating_boundary
+
+    X, y = make_rotating_boundary(400, random_state=0)
+    return Contest("turning", X.astype(np.float32), (np.asarray(y) > 0).astype(int)).measured()
+
+
+def test_a_contestant_is_a_line_and_those_who_are_not_there_are_left_out(bench, contest):
+    from bench.quality import budget
+
+    assert all(family.there() for family in budget.FIELD if family.name.startswith("Budgeted"))
+    nobody = budget.ours("NobodySVC", C=(1.0,))
+    assert not nobody.there()
+    ramp = budget.ours("BudgetedRampSVC", alpha=(1e-3,), unheard_of=(7,))
+    model = ramp.make(contest, 30, {"gamma": 2.0, "alpha": 1e-3, "unheard_of": 7})
+    assert (model.budget, model.alpha) == (30, 1e-3)
+    assert model.gamma == pytest.approx(2.0 * contest.unit)
+    assert not budget.ours("LASVC", C=(1.0,)).sized
+
+
+def test_what_does_not_count_and_who_knows_nothing(bench, contest):
+    from bench.quality.budget import Contest, ignorant, play
+
+    class Reader:
+        """Says 1 for ever, and remembers what it was asked before what it was told."""
+
+        def __init__(self):
+            self.calls = []
+
+        def predict(self, X):
+            self.calls.append("asked")
+            return np.ones(len(X), dtype=int)
+
+        def partial_fit(self, X, y, classes=None):
+            self.calls.append("told")
+
+    reader = Reader()
+    _, right = play(reader, contest, first=40)
+    assert reader.calls[:5] == ["told", "asked", "told", "asked", "told"]
+    assert right == pytest.approx(contest.y[40:].mean())
+    assert len(contest.trial.y) == 40
+    runs = Contest("runs", np.zeros((40, 1)), np.repeat([0, 1, 1, 0], 10))
+    assert ignorant(runs) == {
+        "the last label": pytest.approx(34 / 36),
+        "the majority": pytest.approx((6 + 9) / 36),  # zeros at first, ones from the tie on
+    }
+
+
+def test_the_table_and_the_picture_of_a_contest(bench, report, contest, tmp_path):
+    from bench.quality import budget
+
+    options = bench.Options(repeats=1, quick=True, only=())
+    budget.run(report, contest, options)
+    assert {budget.kin(name) for name in report.cases["turning"]} >= {"BudgetedSVC", budget.PEER}
+    assert (
+        budget.kin("PassiveAggressiveClassifier, linear") == "PassiveAggressiveClassifier, linear"
+    )
+    budget.show(report, budget.QUICK_SIZES)
+    (table,) = report.details["tables"]
+    assert {len(row) for row in table["rows"]} == {3}
+    assert table["rows"][-2][0] == "the last label"
+    budget.draw(report, tmp_path / "picture.png")
+    assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
