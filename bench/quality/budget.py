@@ -137,6 +137,13 @@ def _standardised(X: Any) -> Any:
 Make = Callable[[Contest, int, Mapping[str, Any]], Any]
 
 
+Takes = Callable[[Contest], bool]
+
+
+def every(contest: Contest) -> bool:
+    return True
+
+
 @dataclass(frozen=True)
 class Family:
     """Learners that differ in size: a line of the picture."""
@@ -145,29 +152,32 @@ class Family:
     make: Make
     grid: Mapping[str, Sequence[Any]]
     sized: bool = True
-    takes: Callable[[Contest], bool] = lambda contest: True
-    module: str = "onlinesvm"
+    takes: Takes = every
+    there: bool = True
     ours: bool = True
 
-    def there(self) -> bool:
-        return find_spec(self.module) is not None and (
-            self.module != "onlinesvm" or hasattr(onlinesvm, self.name.split(",")[0].split(" ")[0])
-        )
 
+def ours(
+    name: str, *, size: str = "budget", label: str = "", takes: Takes = every, **grid: Sequence[Any]
+) -> Family:
+    """A class of the package, if it is there; settings that it does not have are left out.
 
-def ours(name: str, *, size: str = "budget", label: str = "", **rest: Any) -> Family:
-    """A class of the package, if it is there; settings that it does not have are left out."""
-    fixed = rest.pop("fixed", {})
-    about = {key: rest.pop(key) for key in ("takes",) if key in rest}
+    A grid of one value is no grid: that is how settings are fixed.
+    """
+    known = getattr(getattr(onlinesvm, name, None), "_parameters", {})
 
     def make(contest: Contest, n: int, settings: Mapping[str, Any]) -> Any:
-        cls = getattr(onlinesvm, name)
-        told = {**fixed, **settings, size: n, "gamma": settings.get("gamma", 1.0) * contest.unit}
-        return cls(**{key: value for key, value in told.items() if key in cls._parameters})
+        told = {**settings, size: n, "gamma": settings["gamma"] * contest.unit}
+        return getattr(onlinesvm, name)(**{key: told[key] for key in told if key in known})
 
-    sized = size in getattr(getattr(onlinesvm, name, None), "_parameters", {})
-    grid = {"gamma": GAMMAS, **rest} if fixed.get("kernel") != "linear" else rest
-    return Family(name + label, make, grid, sized, **about)
+    return Family(
+        name + label,
+        make,
+        {"gamma": GAMMAS, **grid},
+        size in known,
+        takes,
+        hasattr(onlinesvm, name),
+    )
 
 
 class Behind:
@@ -198,7 +208,8 @@ def features(name: str) -> Family:
         machine = onlinesvm.SGDSVC(settings["alpha"], average=not contest.drifts)
         return Behind(getattr(onlinesvm, name)(n_components=n, gamma=gamma), machine)
 
-    return Family(f"{name} + SGDSVC", make, {"gamma": GAMMAS, "alpha": ALPHAS})
+    grid = {"gamma": GAMMAS, "alpha": ALPHAS}
+    return Family(f"{name} + SGDSVC", make, grid, there=hasattr(onlinesvm, name))
 
 
 def _theirs(contest: Contest, n: int, settings: Mapping[str, Any]) -> Any:
@@ -242,26 +253,29 @@ FIELD = (
         "RampSVC",
         size="max_support",
         C=COSTS,
-        fixed={"keep_non_support": 100},
+        keep_non_support=(100,),
         takes=lambda contest: contest.name != "MNIST",  # ten machines, hours
     ),
-    ours("LASVC", C=COSTS, takes=lambda contest: not contest.drifts),
+    ours("LASVC", C=COSTS, takes=lambda contest: contest.name == "ijcnn1"),
+    ours("LASVC", gamma=(2.0,), C=(10.0,), takes=lambda contest: contest.name == "MNIST"),
     ours(
         "PassiveAggressiveClassifier",
         label=", linear",
         C=(0.01, 0.1, 1.0),
-        fixed={"kernel": "linear", "average": False},
+        gamma=(1.0,),  # it has no use for one
+        kernel=("linear",),
+        average=(False,),
     ),
     features("NystroemFeatures"),
     features("FourierFeatures"),
-    Family(PEER, _theirs, {"gamma": GAMMAS, "alpha": ALPHAS}, module="sklearn", ours=False),
+    Family(PEER, _theirs, {"gamma": GAMMAS, "alpha": ALPHAS}, ours=False),
     Family(
         "river ARFClassifier",
         lambda contest, n, settings: Forest(),
         {},
         sized=False,
         takes=lambda contest: contest.drifts and not sparse.issparse(contest.X),
-        module="river",
+        there=find_spec("river") is not None,
         ours=False,
     ),
 )
@@ -324,7 +338,7 @@ def ignorant(contest: Contest) -> dict[str, float]:
 def run(report: Report, contest: Contest, options: Options) -> None:
     sizes = QUICK_SIZES if options.quick else SIZES
     laps, facts, chosen = {}, {}, {}
-    for family in (one for one in FIELD if one.there() and one.takes(contest)):
+    for family in (one for one in FIELD if one.there and one.takes(contest)):
         start = perf_counter()
         point = chosen[family.name] = tune(family, contest, sizes[0], options)
         for size in sizes if family.sized else sizes[:1]:
@@ -358,7 +372,7 @@ def run(report: Report, contest: Contest, options: Options) -> None:
 def main() -> None:
     options = parse(__doc__, repeats=1)
     report = Report("quality_budget", "Accuracy on a budget", PEER, options)
-    for name in sorted({one.name for one in FIELD if not one.there()}):
+    for name in sorted({one.name for one in FIELD if not one.there}):
         report.note(f"{name} left out: it is not there")
     with threadpool_limits(limits=1), warnings.catch_warnings():
         warnings.simplefilter("ignore")

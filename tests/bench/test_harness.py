@@ -176,9 +176,9 @@ def contest(bench):
 def test_a_contestant_is_a_line_and_those_who_are_not_there_are_left_out(bench, contest):
     from bench.quality import budget
 
-    assert all(family.there() for family in budget.FIELD if family.name.startswith("Budgeted"))
+    assert all(family.there for family in budget.FIELD if family.name.startswith("Budgeted"))
     nobody = budget.ours("NobodySVC", C=(1.0,))
-    assert not nobody.there()
+    assert not nobody.there
     ramp = budget.ours("BudgetedRampSVC", alpha=(1e-3,), unheard_of=(7,))
     model = ramp.make(contest, 30, {"gamma": 2.0, "alpha": 1e-3, "unheard_of": 7})
     assert (model.budget, model.alpha) == (30, 1e-3)
