@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.svm import LinearSVC
 
 Floats = NDArray[np.float64]
 
@@ -46,6 +45,8 @@ def separators(X: Floats, y: Floats) -> Iterator[Floats]:
 
     Those without a mistake come once more, as short as they can be with all margins at least 1.
     """
+    from sklearn.svm import LinearSVC  # only who asks for a rival waits for it
+
     yield np.zeros(X.shape[1])
     unit = float(np.mean((X**2).sum(axis=1))) or 1.0
     for C in np.logspace(-4, 6, 11) / unit:

@@ -7,7 +7,6 @@ from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 from scipy.special import rel_entr
 
 from ..base import LinearStepLearner, OnlineClassifier, OnlineRegressor
@@ -81,6 +80,8 @@ class ExponentiatedModel(LinearStepLearner, Bounded):
 
     def _rivals(self, X: Floats, y: Floats) -> Iterable[Floats]:
         """The best mixtures, the more even the less the fit counts; the last row makes the sum."""
+        from scipy.optimize import nnls
+
         sides = self.U * self._sides(X)
         n, scale = sides.shape[1], float(np.abs(sides).max()) or 1.0
         for even in np.logspace(-6, 2, 9) * scale:
