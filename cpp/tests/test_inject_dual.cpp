@@ -1,6 +1,7 @@
-// The dual solvers and the core vector machine under injected failures.
+// The dual solvers, the core vector machine and OISVM under injected failures.
 #include "inject.hpp"
 #include "onlinesvm/ball/core_vector.hpp"
+#include "onlinesvm/budget/independent.hpp"
 #include "onlinesvm/dual/huller.hpp"
 #include "onlinesvm/dual/lasvm.hpp"
 #include "onlinesvm/dual/smo.hpp"
@@ -66,12 +67,23 @@ void core_vector(bool sparse) {
     CHECK(v.model().kkt_residual() < 1e-2);
 }
 
+template <class T>
+void independent(bool sparse) {
+    const Stream<T> stream(46, 4, 3, sparse);
+    auto v = victim<IndependentClassifier<T>, T>(sparse, [](auto& p) { p.window = 25; });
+    v.survives([](auto& m) { m.unlearn(kSome); })
+        .survives([](auto& m) { m.grow(3); })
+        .learns(stream, 30, 46, 16);
+    CHECK(v.model().kkt_residual() < 1e-2);
+}
+
 int main() {
     for (bool sparse : {false, true}) {
+        independent<double>(sparse);
         lasvm<float>(sparse, sparse ? "greedy" : "all");
         huller<double>(sparse);
         smo<float>(sparse);
         core_vector<float>(sparse);
     }
-    say_how_many("lasvm, huller, smo and core vectors");
+    say_how_many("lasvm, huller, smo, core vectors and independent ones");
 }

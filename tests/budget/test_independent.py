@@ -17,6 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC, LinearSVR
 
 from onlinesvm import IndependentSVC, IndependentSVR, load
+from onlinesvm.base.core import revive
 from onlinesvm.reference import Kernel
 from onlinesvm.reference.independent import Independent
 
@@ -360,6 +361,24 @@ def test_sparse_rows_give_the_same():
     np.testing.assert_allclose(
         sparse.decision_function(sp.csr_array(X)), dense.decision_function(X), atol=1e-9
     )
+
+
+@pytest.mark.parametrize("make", [svc, svr])
+def test_the_objective_never_rises_from_round_to_round(make):
+    """A heavy example turns everything over; as many rounds as it takes, one more each time."""
+    stream = blobs(21, 80, noise=0.3)
+    model = make(C=50.0, bias="none").partial_fit(stream.X, stream.y)
+    values = []
+    for rounds in range(1, 9):
+        settings = {**model._core_settings, "max_rounds": rounds}
+        core = revive(model._core_name, settings, model._core.state())
+        row = stream.X[:1] + 0.1
+        core.learn_dense(row, np.array([float(stream.y[0] < 0)]), np.array([1e4]), np.array([80]))
+        values.append(core.objective())
+    assert values[0] > values[-1] * (1 + 1e-6)
+    assert np.diff(values).max() <= 1e-9 * values[0]
+    assert values[-1] == values[-2]
+    assert core.kkt_residual() <= 1e-6
 
 
 def test_too_few_rounds_are_said():

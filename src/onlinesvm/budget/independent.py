@@ -82,7 +82,8 @@ class IndependentSVC(IndependentModel, OnlineClassifier):
 
     The price: the examples are kept, each with its kernel values to the basis, so memory grows with
     examples times basis unless there is a ``window``; with ``budget`` and ``window`` it is bounded.
-    An example costs time with the square of the basis, and more where it is an error.
+    An example costs time with the square of the basis, and more where it is an error. With many
+    features nearly every example is independent: raise ``eta``, or set ``budget``.
     :meth:`unlearn` takes an example's error out of the problem and solves it again; if the example
     is in the basis, its vector stays there, without its id. :meth:`kkt_residual` is the largest
     entry of the gradient. More than two classes share the basis, one against the rest.

@@ -66,7 +66,6 @@ class IndependentMachine final : public Slotted<IndependentMachine<T, Task>, T> 
         this->follow_slots();
     }
 
-    const double* theta() const { return theta_.data(); }
     const double* beta() const { return theta_.data() + basis.first(); }
     double bias() const { return basis.first() ? theta_[0] : 0.0; }
     bool capped() const { return capped_; }
@@ -89,6 +88,7 @@ class IndependentMachine final : public Slotted<IndependentMachine<T, Task>, T> 
         for (Slot j{}; j < side_.size(); ++j) {
             if (side_[j] == kInside) continue;
             const T* z = examples.z.row(j);
+            poll(n);
             isa::table<T>().axpy(examples.C[j] * double(z[n - 1]), z, column.data(), n);
             q += examples.C[j] * edge(j, side_[j]) * double(z[n - 1]);
         }
@@ -225,7 +225,8 @@ class IndependentMachine final : public Slotted<IndependentMachine<T, Task>, T> 
     }
     void begin_anew() {
         equations_.begin(basis.penalty(), basis.unknowns());
-        constant_ = 0.0;
+        constant_ = path_ = 0.0;
+        due_.assign(due_.size(), 0.0);
         turns_ = 0;
         for (Slot j{}; j < side_.size(); ++j) {
             if (side_[j] == kInside) continue;
@@ -251,7 +252,10 @@ class IndependentMachine final : public Slotted<IndependentMachine<T, Task>, T> 
         path_ += length(step_);
         bool turned = false;
         for (Slot j{}; j < due_.size(); ++j)
-            if (!(due_[j] > path_)) turned |= look(j);
+            if (!(due_[j] > path_)) {
+                poll(theta_.size());
+                turned |= look(j);
+            }
         return turned;
     }
     double length(const std::vector<double>& step) {

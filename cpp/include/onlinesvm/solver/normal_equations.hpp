@@ -19,7 +19,9 @@ namespace onlinesvm {
 class NormalEquations {
   public:
     std::size_t size() const { return n_; }
-    std::size_t nbytes() const { return h_.nbytes() + r_.nbytes() + q_.nbytes(); }
+    std::size_t nbytes() const {
+        return h_.nbytes() + r_.nbytes() + q_.nbytes() + rotations_.capacity() * sizeof(double);
+    }
 
     // H = P, q = 0.
     void begin(const Square& penalty, std::size_t n) {
