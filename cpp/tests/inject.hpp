@@ -136,10 +136,14 @@ class Victim {
 // A life that every classifier can lead: dense rows or sparse ones, one by one and in blocks, and a
 // third class that comes late.
 template <class Algo, class T>
-Victim<Algo> grown(const typename Algo::Params& params, const Stream<T>& stream) {
-    Victim<Algo> victim(params);
+void grow_up(Victim<Algo>& victim, const Stream<T>& stream) {
     victim.survives([](Algo& m) { m.grow(2); });
     victim.learns(stream, 0, 16, 16).learns(stream, 16, 22, 0).learns(stream, 22, 30, 8);
+}
+template <class Algo, class T>
+Victim<Algo> grown(const typename Algo::Params& params, const Stream<T>& stream) {
+    Victim<Algo> victim(params);
+    grow_up(victim, stream);
     return victim;
 }
 
