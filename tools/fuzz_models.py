@@ -70,6 +70,12 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"lookahead": 4, "kernel": "rbf"},
         {"shape": "ellipsoid"},
     ],
+    "FixedPartitionSVC": [{"chunk": 5}],
+    "ErrorDrivenSVC": [{"chunk": 4, "rule": "error"}],
+    "ForgettingSVC": [
+        {"chunk": 5, "budget": 4, "forget": "linear_dependence"},
+        {"chunk": 6, "budget": 5, "forget": "random"},
+    ],
     "NystroemFeatures": [{"n_components": 4, "gamma": 1.0}, {"kernel": "linear"}],
     "FourierFeatures": [{"n_components": 6, "gamma": 1.0, "kernel": "laplacian"}],
     "CoreVectorSVC": [{"sample": "all"}],

@@ -1,10 +1,11 @@
-// The dual solvers, the core vector machine and OISVM under injected failures.
+// The dual and semi-online solvers, the core vector machine and OISVM under injected failures.
 #include "inject.hpp"
 #include "onlinesvm/ball/core_vector.hpp"
 #include "onlinesvm/budget/independent.hpp"
 #include "onlinesvm/dual/huller.hpp"
 #include "onlinesvm/dual/lasvm.hpp"
 #include "onlinesvm/dual/smo.hpp"
+#include "onlinesvm/semionline/retrain.hpp"
 
 using namespace onlinesvm;
 using namespace onlinesvm::test;
@@ -56,6 +57,20 @@ void smo(bool sparse) {
 }
 
 template <class T>
+void retrain(bool sparse, const char* forget) {
+    const Stream<T> stream(46, 4, 3, sparse);
+    auto v = victim<Retrain<T>, T>(
+        sparse, [&](auto& p) { p.chunk = 6, p.budget = 5, p.forget = forget, p.tries = 2; });
+    v.survives([](auto& m) { m.unlearn(kSome); })
+        .survives([](auto& m) { m.grow(3); })
+        .learns(stream, 30, 46, 16)
+        .survives([](auto& m) { m.finish(1e-4); });
+    CHECK(v.model().kkt_residual() < 1e-3);
+    CHECK(v.model().held() <= 5);
+    CHECK(v.model().evicted() > 0);
+}
+
+template <class T>
 void core_vector(bool sparse) {
     const Stream<T> stream(46, 4, 3, sparse);
     auto v = victim<CoreVector<T>, T>(sparse, [](auto& p) { p.sample = 7; });
@@ -87,7 +102,9 @@ int main() {
         lasvm<float>(sparse, sparse ? "greedy" : "all");
         huller<double>(sparse);
         smo<float>(sparse);
+        retrain<float>(sparse, sparse ? "random" : "oldest");
+        retrain<double>(sparse, "linear_dependence");
         core_vector<float>(sparse);
     }
-    say_how_many("lasvm, huller, smo, core vectors and independent ones");
+    say_how_many("lasvm, huller, smo, retraining, core vectors and independent ones");
 }

@@ -47,7 +47,7 @@ class FixedPartitionSVC(Retrained):
     A chunk costs one quadratic program over the support vectors and the chunk, begun where the
     last one ended. Support vectors grow with the stream where labels are noisy:
     :class:`ForgettingSVC` bounds them. Where the model must be up to date after every example,
-    :class:`LASVC` is, at a like price.
+    take :class:`LASVC`.
 
     References
     ----------
@@ -124,11 +124,11 @@ class ForgettingSVC(Retrained):
     kept: the others go by a policy of your choice, never the last of a class, and the rest is
     trained again. Never more than ``budget + chunk`` examples are held, whatever the stream.
 
-    The examples that support a decision are no fair sample of the stream, and a budget far below
-    their number ruins every policy but ``Oldest()``, which becomes the SVM of the recent past. For
-    one pass over much data on a small budget, :class:`BudgetedSVC` is faster and more accurate;
-    this one is the exact SVM of what it holds, can be asked which examples those are, and
-    unlearns them.
+    The price: the examples that support a decision are no fair sample of the stream, so a budget
+    far below their number costs accuracy, how much is up to the policy. ``"outlier_first"`` lost
+    least wherever it was tried, also on streams that drift; ``"oldest"`` is a plain window over the
+    support vectors; ``"least_significant"`` ruins a soft margin. The model is the SVM of what it
+    holds; :class:`BudgetedSVC` sums up the whole stream instead, but cannot unlearn.
 
     Attributes
     ----------
