@@ -35,7 +35,7 @@ def test_sorted_rows_do_no_harm(cls):
 
 @pytest.mark.parametrize("cls", SHUFFLING, ids=lambda cls: cls.__name__)
 def test_the_seed_decides_and_nothing_else(cls):
-    X, y = board(60)
+    X, y = board(150)  # more than one chunk
     same, again, other = (cls(random_state=seed).fit(X, y) for seed in (1, 1, 2))
     assert fingerprint(same) == fingerprint(again)
     assert fingerprint(same) != fingerprint(other)

@@ -43,12 +43,14 @@ struct Candidate {
 
 class Forget {
   public:
-    explicit Forget(const ForgetParams& p) : turn_(turn_of(p.forget)), random_(p.seed) {}
+    explicit Forget(const ForgetParams& p)
+        : turn_(turn_of(p.forget)), folds_(p.forget == "linear_dependence"), random_(p.seed) {}
 
     // The smallest goes first; of equals the oldest.
     std::pair<double, Id> turn(const Candidate& c) { return {(this->*turn_)(c), c.id}; }
 
     bool is_random() const { return turn_ == &Forget::random; }
+    bool folds() const { return folds_; }  // what goes leaves its share to what stays
 
     template <class A>
     void state(A& a) {
@@ -73,6 +75,7 @@ class Forget {
     double outlier_first(const Candidate& c) { return -c.loss; }
 
     Turn turn_;
+    bool folds_;
     Random random_;
 };
 

@@ -109,7 +109,8 @@ class Retrain : public KeptModel<T> {
         a("folded", folded_);
         a("evicted", evicted_);
         if constexpr (A::loading) {
-            demand(rows_->active() <= budget(), "more examples are kept than the budget allows");
+            demand(rows_->active() <= budget() && machines_.size() <= budget(),
+                   "the budget allows fewer examples or classes");
             folded_.demand_fits(machines_.size(), rows_->active());
         }
     }
@@ -152,7 +153,7 @@ class Retrain : public KeptModel<T> {
         const std::vector<Slot> kept = this->needed();
         if (kept.size() <= budget()) {
             this->drop_idle();
-        } else if (params_.forget == "linear_dependence") {
+        } else if (forget_.folds()) {
             fold(kept, tol);
         } else {
             const std::vector<Id> gone = forgotten(kept, newest);
