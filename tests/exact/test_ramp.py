@@ -672,3 +672,22 @@ def test_parameters_that_would_learn_something_else_are_refused(parameter, value
     model = RampSVC(kernel="poly", **{parameter: value})
     with pytest.raises(ValueError, match=parameter):
         model.fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize("budget", [40, "1MB"])
+def test_a_budget_bounds_all_that_is_held(budget):
+    """First those go that support nothing, then support vectors; the rest is stationary."""
+    rng = np.random.default_rng(3)
+    X = rng.uniform(-1, 1, (1500, 2))
+    y = np.where(X[:, 0] * X[:, 1] > 0, 1, -1)
+    y = np.where(rng.random(1500) < 0.2, -y, y)
+    model = RampSVC(C=10, gamma=4, s=-np.inf, budget=budget, classes=[-1, 1])
+    for i in range(0, 1500, 50):
+        model.partial_fit(X[i : i + 50], y[i : i + 50])
+        if budget == "1MB":
+            assert model.nbytes_ <= 1_000_000
+        else:
+            assert model._core.held <= budget
+    assert model.evicted_ > 100
+    assert {-1, 1} == set(np.sign(model.dual_coef_.ravel()))
+    assert model.kkt_residual() <= model.tol

@@ -47,4 +47,7 @@ class WithBudget(KernelMethod):
     )
 
     def _core_params(self, n_features: int) -> dict[str, Any]:
-        return super()._core_params(n_features) | check_room("budget", self.budget)
+        settings = super()._core_params(n_features) | check_room("budget", self.budget)
+        if settings["budget_bytes"] and "cache_bytes" in settings:  # a part of the same memory
+            settings["cache_bytes"] = min(settings["cache_bytes"], settings["budget_bytes"] // 4)
+        return settings

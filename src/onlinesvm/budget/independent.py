@@ -8,11 +8,12 @@ from typing import ClassVar, Literal
 
 from sklearn.exceptions import ConvergenceWarning
 
-from ..base import FreeBias, OnlineClassifier, OnlineRegressor
+from ..base import FreeBias, OnlineClassifier, OnlineRegressor, WithBudget
 from ..base.parameters import count, inherit, number
+from ..base.room import room
 
 
-class IndependentModel(FreeBias):
+class IndependentModel(WithBudget, FreeBias):
     """The optimum over the examples held among functions of a small basis of examples."""
 
     _attributes: ClassVar[Mapping[str, str]] = {
@@ -35,12 +36,12 @@ class IndependentModel(FreeBias):
         The smaller, the closer to the machine that uses all examples, and the slower. What is less
         than 1e-6 of k(x, x) is taken for rounding, in float32 1.2e-4.""",
     )
-    budget: int | None = count(
+    budget: int | str | None = room(
         default=None,
-        at_least=1,
-        none=0,
-        doc="""Vectors in the basis at most: when it is full, nothing more joins. None lets
-        ``eta`` decide, which bounds the basis wherever the examples come from a bounded region.""",
+        doc="""Vectors in the basis at most, >= 2: when it is full, nothing more joins. Or the
+        memory of the model, such as ``"64MB"``, which ``nbytes_`` then does not exceed: without a
+        ``window``, one of ten times the basis is kept. None lets ``eta`` decide, which bounds the
+        basis wherever the examples come from a bounded region.""",
     )
     window: int | None = count(
         default=None,

@@ -6,8 +6,9 @@ import math
 from typing import Any, Literal
 
 from .. import forgetting, queries
-from ..base import KernelBias, OnlineClassifier, SoftMargin
+from ..base import KernelBias, OnlineClassifier, SoftMargin, WithBudget
 from ..base.parameters import count, inherit, number, special, word
+from ..base.room import room
 from ..forgetting import Forgetting, LinearDependence
 from ..queries import Query
 
@@ -51,7 +52,7 @@ class RampProblem(SoftMargin, KernelBias):
             super()._check_tol(changes, tol)
 
 
-class RampSVC(RampProblem, OnlineClassifier):
+class RampSVC(WithBudget, RampProblem, OnlineClassifier):
     """OnlineSVM-R (Wang & Vucetic): a kernel SVM for noisy streams, optimal after every example.
 
     The ramp loss stops counting an example once it lies far on the wrong side, so mislabelled
@@ -72,7 +73,7 @@ class RampSVC(RampProblem, OnlineClassifier):
     Attributes
     ----------
     labels_used_ : int, labels the query asked for
-    evicted_ : int, support vectors given up for ``max_support``
+    evicted_ : int, support vectors given up for ``max_support`` or ``budget``
 
     References
     ----------
@@ -118,15 +119,22 @@ class RampSVC(RampProblem, OnlineClassifier):
         rest settle again, so the model stays stationary for the examples it holds, and ``evicted_``
         counts. With ``keep_non_support``, no more than the sum of the two is ever stored.""",
     )
+    budget: int | str | None = room(
+        default=None,
+        doc="""Examples held at most, support vectors or not, >= 2; or the memory of the model, such
+        as ``"64MB"``, which ``nbytes_`` then does not exceed; a quarter of it is for kernel rows.
+        Those that support nothing go first, the farthest from the boundary; then support vectors by
+        ``forget``.""",
+    )
     forget: str | Forgetting = special(
         default="outlier_first",
         type='{"outlier_first", "oldest", "random", "least_significant"} or policy',
         check=lambda _, forget: _without_fold(forget),
         bad=["no such word", 3, "linear_dependence", LinearDependence()],
-        doc="""Who goes where there are more than ``max_support``: of those on the wrong side the
-        one with the largest loss, if there is none the oldest (``"outlier_first"``); the
-        ``"oldest"``, by the smallest id, where the stream drifts; a ``"random"`` one, not tried on
-        anything before; or the ``"least_significant"``.""",
+        doc="""Who goes where there are more than ``max_support`` or ``budget``: of those on the
+        wrong side the one with the largest loss, if there is none the oldest
+        (``"outlier_first"``); the ``"oldest"``, by the smallest id, where the stream drifts; a
+        ``"random"`` one, not tried on anything before; or the ``"least_significant"``.""",
     )
     query: str | Query = special(
         default="all",

@@ -25,9 +25,9 @@ class AlmaClassifier(StepLearner, Bounded, OnlineClassifier):
 
     A linear step costs one pass over the features present in the example, with ``p`` above 2 two
     and twice the memory; a whole ``p`` takes multiplications, any other a logarithm and an
-    exponential of each feature, several times as long. With a kernel every example that was corrected is kept, so on noisy data time and
-    memory grow with the stream; :class:`RampSVC` then stays far smaller. More than two classes are
-    learned one against the rest.
+    exponential of each feature, several times as long. With a kernel every example that was
+    corrected is kept, so on noisy data time and memory grow with the stream; :class:`RampSVC` then
+    stays far smaller. More than two classes are learned one against the rest.
 
     References
     ----------

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from .. import forgetting
-from ..base import TowardsOptimum
+from ..base import TowardsOptimum, WithBudget
 from ..base.parameters import count, inherit, special, word
+from ..base.room import check_room, room
 from ..forgetting import Forgetting
 
 
@@ -117,7 +118,7 @@ class ErrorDrivenSVC(Retrained):
         return super()._core_params(n_features) | _UNBOUNDED
 
 
-class ForgettingSVC(Retrained):
+class ForgettingSVC(WithBudget, Retrained):
     """Memory-controlled SVM: the fixed partition on a budget, for streams without end.
 
     As :class:`FixedPartitionSVC`, but after each training no more than ``budget`` examples are
@@ -157,11 +158,11 @@ class ForgettingSVC(Retrained):
 
     _stem = "Retrain"
 
-    budget: int = count(
+    budget: int | str | None = room(
         default=500,
-        at_least=2,
         doc="""So many examples are kept at most, >= 2 and no less than there are classes; besides,
-        fewer than ``chunk`` wait.""",
+        fewer than ``chunk`` wait. Or the memory of the model, such as ``"64MB"``, which ``nbytes_``
+        then does not exceed; a quarter of it is for kernel rows.""",
     )
     forget: str | Forgetting = special(
         default="oldest",
@@ -185,4 +186,4 @@ class ForgettingSVC(Retrained):
         return int(self._fitted_core("evicted_").evicted)
 
 
-_UNBOUNDED = {"budget": -1, **forgetting.Oldest().core_params()}
+_UNBOUNDED = check_room("budget", None) | forgetting.Oldest().core_params()

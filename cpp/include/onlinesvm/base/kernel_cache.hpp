@@ -371,6 +371,7 @@ class KernelCache {
         return budget_ / (sizeof(T) * std::max<std::size_t>(size() + size() / 4, 64)) + kPinned;
     }
 
+    std::size_t cache_bytes() const { return budget_; }
     std::size_t nbytes() const {
         return store_.nbytes() + slabs_.nbytes() +
                size() * (2 * sizeof(double) + sizeof(KernelRow<T>) + 4 * sizeof(void*));

@@ -156,6 +156,13 @@ class OneVsRest {
         return n + notes_->nbytes();
     }
 
+    // What nbytes is at most with n examples such as those held, as measured.
+    double footprint(std::size_t n) const {
+        const double each = 2.0 * rows_->store().bytes_each() + 500.0;
+        return double(rows_->cache_bytes()) + 16384.0 +
+               double(n) * (each + 160.0 * double(machines_.size()));
+    }
+
     template <class A>
     void state(A& a) {
         std::size_t outputs = machines_.size();

@@ -16,12 +16,27 @@ namespace onlinesvm {
 struct Room {
     static constexpr std::size_t kAll = std::size_t(1) << 62;
 
-    std::size_t examples = kAll;
+    std::size_t examples;
     std::size_t bytes = 0;  // 0: whatever the examples need
+
+    Room(std::size_t examples = kAll) : examples(examples) {}
 
     bool is_bounded() const { return examples < kAll || bytes > 0; }
 
     void fields(auto&& f) { f("budget", examples), f("budget_bytes", bytes); }
+
+    // The most examples there is room for, where so many cost `bytes_of(n)`.
+    template <class Cost>
+    std::size_t most(Cost&& bytes_of) const {
+        if (bytes == 0) return std::max<std::size_t>(2, examples);
+        require(bytes_of(2) <= bytes, "budget: too few bytes for two examples; allow more");
+        std::size_t fits = 2, beyond = bytes;
+        while (beyond - fits > 1) {
+            const std::size_t n = fits + (beyond - fits) / 2;
+            (bytes_of(n) <= bytes ? fits : beyond) = n;
+        }
+        return fits;
+    }
 
     // `more` bytes are needed besides f.
     template <class T>

@@ -104,6 +104,7 @@ class DenseStore {
     }
     std::size_t nbytes() const { return (blocks_.capacity() + norms_.capacity()) * sizeof(T); }
     std::size_t footprint() const { return grown(round_up(size_, L) * (width_ + 1) * sizeof(T)); }
+    double bytes_each() const { return double(grown((width_ + 1) * sizeof(T))); }
 
     // out[q][slot] for slots [first, last); whole blocks are written, so rows need padded_size()
     // room. With the squared norms of short queries, rbf comes from dot products where the stored
@@ -258,6 +259,9 @@ class SparseStore {
         return 2 * rows_.size() * sizeof(Example) +
                terms_ * 2 * (sizeof(Posting) + sizeof(Entry) + sizeof(T)) +
                4 * (used_ + kFew) * (sizeof(Feature) + 2 * sizeof(Posting));
+    }
+    double bytes_each() const {
+        return double(footprint()) / double(std::max<std::size_t>(kFew, size()));
     }
 
     void row(const Kernel& kernel, Row<T> q, std::size_t first, std::size_t last, T* out) const {
@@ -414,9 +418,12 @@ class Store {
         return std::visit([](const auto& e) { return e.nbytes(); }, examples_);
     }
 
-    // What nbytes is at most for the examples held, however they came and went.
+    // What nbytes is at most for the examples held, however they came and went; and for one such.
     std::size_t footprint() const {
         return std::visit([](const auto& e) { return e.footprint(); }, examples_);
+    }
+    double bytes_each() const {
+        return std::visit([](const auto& e) { return e.bytes_each(); }, examples_);
     }
 
     void push(Row<T> x) {

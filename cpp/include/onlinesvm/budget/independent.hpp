@@ -22,8 +22,8 @@ class Independent : public IndependentModel<T, Task> {
     void learn(const Row<T>& x, double y, double weight, Id id) {
         if (!(weight > 0.0)) return;
         basis.read(x);
-        if (rows.size() == p.window) this->drop(this->oldest());
-        if (basis.size() < p.budget && basis.joins(x, id)) this->widen(x);
+        while (rows.size() >= this->window()) this->drop(this->oldest());
+        if (basis.size() < this->most() && basis.joins(x, id)) this->widen(x);
         const Slot j = this->hold(x, y, p.C * weight, id);
         for (auto& machine : machines) {
             machine->learn(j);

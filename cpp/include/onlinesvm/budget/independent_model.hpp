@@ -14,6 +14,7 @@
 
 #include "onlinesvm/base/in_double.hpp"
 #include "onlinesvm/base/loss.hpp"
+#include "onlinesvm/base/room.hpp"
 #include "onlinesvm/base/verbs.hpp"
 #include "onlinesvm/budget/independent_machine.hpp"
 
@@ -22,13 +23,14 @@ namespace onlinesvm {
 template <class Task>
 struct IndependentParams {
     double C = 1.0, eta = 0.1;
-    std::size_t budget = 0, window = 0;  // of the basis; of the examples; 0: no bound
+    Room budget;             // for the basis
+    std::size_t window = 0;  // of the examples; 0: no bound
     std::int64_t max_rounds = 20;
     std::string bias = "free";
     Kernel kernel;
     Task task;
     void fields(auto&& f) {
-        f("C", C), f("eta", eta), f("budget", budget), f("window", window);
+        f("C", C), f("eta", eta), budget.fields(f), f("window", window);
         f("max_rounds", max_rounds), f("bias", bias), f("kernel", kernel), task.fields(f);
     }
 };
@@ -40,8 +42,6 @@ class IndependentModel {
         : p(p), rows(p.kernel, 0), examples(rows), basis(p.kernel, p.eta, p.bias == "free") {
         require(p.C > 0.0, "C: must be positive");
         require(p.eta > 0.0, "eta: must be positive");
-        for (std::size_t* most : {&this->p.budget, &this->p.window})
-            if (*most == 0) *most = std::numeric_limits<std::size_t>::max();
         add_machine();
     }
 
@@ -119,6 +119,12 @@ class IndependentModel {
   protected:
     using Machine = IndependentMachine<T, Task>;
 
+    // The largest basis, and the longest window, that there is room for.
+    std::size_t most() const {
+        return p.budget.most([&](std::size_t n) { return footprint(n, window_with(n)); });
+    }
+    std::size_t window() const { return window_with(p.budget.bytes > 0 ? most() : 0); }
+
     Slot hold(const Row<T>& x, double y, double C, Id id) {
         p.task.demand_known(y, outputs());
         require(std::isfinite(C), "sample_weight: C times a weight is infinite; scale it down");
@@ -156,6 +162,19 @@ class IndependentModel {
     std::vector<Before<Machine>> was;
     std::int64_t arrivals = 0;
 
+    // Where only bytes are given, it is ten times as long as the basis.
+    std::size_t window_with(std::size_t n) const {
+        if (p.window > 0) return p.window;
+        return p.budget.bytes > 0 ? 10 * n : std::numeric_limits<std::size_t>::max();
+    }
+    // What nbytes is at most with a basis of n and w examples such as those held, as measured.
+    double footprint(std::size_t n, std::size_t w) const {
+        const double row = 2.0 * rows.store().bytes_each() + 200.0;
+        const double z = 2.0 * (1.25 * double(n) + 24.0) * sizeof(T), m = double(outputs());
+        return double(2 * Square::footprint(n + 1)) * (1.0 + m) + double(n) * (row + z) +
+               double(w) * (row + z + 150.0 * m) + 16384.0;
+    }
+
     // One output stands for the second class.
     void add_machine() {
         const double positive = machines.empty() ? 1.0 : double(machines.size());
@@ -170,7 +189,7 @@ class IndependentModel {
 
     // A state that was loaded; the rows z are not part of it.
     void check(std::size_t outputs) {
-        demand(rows.size() <= p.window && basis.size() <= p.budget, "there is more than allowed");
+        demand(rows.size() <= window() && basis.size() <= most(), "there is more than allowed");
         demand(rows.active() == 0, "slots do not fit the examples");
         for (Id id : basis.ids())
             demand(id == kNoId || rows.holds(id), "the basis names an unknown example");

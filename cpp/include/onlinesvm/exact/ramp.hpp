@@ -9,6 +9,7 @@
 
 #include "onlinesvm/base/forget.hpp"
 #include "onlinesvm/base/query.hpp"
+#include "onlinesvm/base/room.hpp"
 #include "onlinesvm/exact/ramp_model.hpp"
 
 namespace onlinesvm {
@@ -21,6 +22,7 @@ class Ramp : public RampModel<T> {
     struct Params : RampParams, ForgetParams {
         std::int64_t keep_non_support = -1;  // m of Algorithm 2; negative: keep all
         std::int64_t max_support = -1;       // negative: as many as there are
+        Room budget;                         // of both
         std::string query = "all";
         std::int64_t h = 5;  // block length of the greedy query
 
@@ -32,6 +34,7 @@ class Ramp : public RampModel<T> {
             ForgetParams::fields(field);
             field("keep_non_support", keep_non_support);
             field("max_support", max_support);
+            budget.fields(field);
             field("query", query);
             field("h", h);
         }
@@ -41,6 +44,7 @@ class Ramp : public RampModel<T> {
         : RampModel<T>(p),
           keep_non_support_(p.keep_non_support),
           max_support_(p.max_support),
+          budget_(p.budget),
           forget_(p),
           query_(p.query, p.h) {}
 
@@ -89,7 +93,7 @@ class Ramp : public RampModel<T> {
         RampModel<T>::state(a);
         a("query", query_);
         a("labels_used", labels_used_);
-        if (max_support_ >= 0) a("evicted", evicted_), a("forget", forget_);
+        if (is_bounded()) a("evicted", evicted_), a("forget", forget_);
         if constexpr (A::loading)
             query_.demand_fits(std::max<std::size_t>(2, machines_.size()), rows_->store());
     }
@@ -125,11 +129,21 @@ class Ramp : public RampModel<T> {
         trim();
     }
 
+    // The most examples there is room for: their inverses grow with the square.
+    std::int64_t most() const {
+        return std::int64_t(budget_.most([&](std::size_t n) {
+            return this->footprint(n) + double(machines_.size() * Inverse::footprint(n));
+        }));
+    }
+    bool is_bounded() const { return max_support_ >= 0 || budget_.is_bounded(); }
+
     // No more than max_support support vectors: one too many goes for good, by the policy, and the
     // rest settle.
     void shed() {
-        if (max_support_ < 0) return;
-        while (std::int64_t(this->n_support()) > max_support_) {
+        if (!is_bounded()) return;
+        const std::int64_t most =
+            max_support_ < 0 ? this->most() : std::min(max_support_, this->most());
+        while (std::int64_t(this->n_support()) > most) {
             take_away(dispensable());
             ++evicted_;
             for (auto& box : machines_) settle(*box);
@@ -149,7 +163,9 @@ class Ramp : public RampModel<T> {
 
     // Algorithm 2: of the examples that support nothing, keep the m nearest to the boundary.
     void trim() {
-        if (keep_non_support_ < 0) return;
+        if (keep_non_support_ < 0 && !budget_.is_bounded()) return;
+        const std::int64_t room = most() - std::int64_t(this->n_support());
+        const std::int64_t m = keep_non_support_ < 0 ? room : std::min(keep_non_support_, room);
         for (;;) {
             poll(4 * rows_->size());
             std::int64_t idle = 0;
@@ -167,14 +183,16 @@ class Ramp : public RampModel<T> {
                     (nearest == distance && rows_->id(j) < rows_->id(farthest)))
                     farthest = j, distance = nearest;
             }
-            if (idle <= keep_non_support_) return;
+            if (idle <= m) return;
             if (rows_->is_hot(farthest))
                 for (auto& box : machines_) box->sync(true);
             rows_->remove(farthest);
         }
     }
 
-    std::int64_t keep_non_support_, max_support_, labels_used_ = 0, evicted_ = 0;
+    std::int64_t keep_non_support_, max_support_;
+    Room budget_;
+    std::int64_t labels_used_ = 0, evicted_ = 0;
     Forget forget_;
     Query<T> query_;
 };

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "onlinesvm/base/forget.hpp"
+#include "onlinesvm/base/room.hpp"
 #include "onlinesvm/semionline/fold.hpp"
 #include "onlinesvm/semionline/kept_model.hpp"
 #include "onlinesvm/semionline/trial.hpp"
@@ -28,7 +29,7 @@ class Retrain : public KeptModel<T> {
         double tol = 1e-3;
         std::string rule = "all";  // who waits: "all", "margin" (y f <= 1) or "error" (y f <= 0)
         std::int64_t chunk = 100;  // so many wait, then all is trained again
-        std::int64_t budget = -1;  // so many are kept; negative: all that support
+        Room budget;               // what is kept
 
         template <class F>
         void fields(F&& field) {
@@ -37,14 +38,12 @@ class Retrain : public KeptModel<T> {
             field("tol", tol);
             field("rule", rule);
             field("chunk", chunk);
-            field("budget", budget);
+            budget.fields(field);
         }
     };
 
     explicit Retrain(const Params& p)
-        : Base(p, p.tol, std::size_t(p.chunk)), params_(p), reach_(reach_of(p.rule)), forget_(p) {
-        require(budget() >= 2, "budget: must be at least 2");
-    }
+        : Base(p, p.tol, std::size_t(p.chunk)), params_(p), reach_(reach_of(p.rule)), forget_(p) {}
 
     // One example passes, or waits; when enough wait, all is trained again.
     void learn(Row<T> x, double y, double weight, Id id) {
@@ -125,8 +124,8 @@ class Retrain : public KeptModel<T> {
         return 0.0;
     }
     std::size_t budget() const {
-        return params_.budget < 0 ? std::numeric_limits<std::size_t>::max()
-                                  : std::size_t(params_.budget);
+        const auto chunk = std::size_t(params_.chunk);
+        return params_.budget.most([&](std::size_t n) { return this->footprint(n + chunk); });
     }
 
     // Before it was ever trained, everybody waits.
