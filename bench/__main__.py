@@ -26,6 +26,7 @@ SPEED = (
     "one_by_one",
     "kernel_row",
     "linear",
+    "linear_all",
     "sparse",
     "features",
     "budget",

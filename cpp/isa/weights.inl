@@ -32,9 +32,7 @@ inline void each(const T* x, size_t n, Act act) {
     for (; i + M <= n; i += M) act(widen(x + i));
     if (i == n) return;
     if (i > 0) return act(last_ones(x + n, n - i));
-    Vec64 few = Vec64{};
-    for (size_t j = 0; j < n; ++j) few[j] = double(x[j]);
-    act(few);
+    for (; i < n; ++i) act(Vec64{double(x[i])});
 }
 
 // act(w, x) over all features, w being their values in K arrays, which it changes. The first array is
@@ -51,15 +49,11 @@ inline void each(double* const (&at)[K], const T* x, size_t n, Act act) {
     for (; i + M <= n; i += M) whole(i, widen(x + i));
     if (i == n) return;
     if (i > 0) return whole(n - M, last_ones(x + n, n - i));
-    Vec64 few = Vec64{};
-    for (size_t k = 0; k < K; ++k) w[k] = Vec64{};
-    for (size_t j = 0; j < n; ++j) {
-        few[j] = double(x[j]);
-        for (size_t k = 0; k < K; ++k) w[k][j] = at[k][j];
+    for (; i < n; ++i) {
+        for (size_t k = 0; k < K; ++k) w[k] = Vec64{} + at[k][i];
+        act(w, Vec64{double(x[i])});
+        for (size_t k = K; k-- > 0;) at[k][i] = w[k][0];
     }
-    act(w, few);
-    for (size_t k = K; k-- > 0;)
-        for (size_t j = 0; j < n; ++j) at[k][j] = w[k][j];
 }
 
 template <class T>
@@ -84,59 +78,80 @@ Range range(const T* x, size_t n) {
     return all;
 }
 
-// cosh t - 1 and sinh t of a short t: those of its half by their series, then doubled.
+// How long the longest step is: below kTiny, a few terms of the series are enough.
+enum class Reach { tiny, within_short };
+inline constexpr double kTiny = 0.125;
+
+// cosh t - 1 and sinh t by their series; where t is not tiny, those of its half, then doubled.
+template <Reach R>
 inline void hyperbolic(Vec64 t, Vec64& cosh_1, Vec64& sinh) {
-    const Vec64 h = t * 0.5, s = h * h;
-    Vec64 c = Vec64{} + 1.0 / 479001600, o = Vec64{} + 1.0 / 6227020800.0;
-    c = c * s + 1.0 / 3628800;
-    o = o * s + 1.0 / 39916800;
+    constexpr bool tiny = R == Reach::tiny;
+    const Vec64 h = tiny ? t : t * 0.5, s = h * h;
+    Vec64 c = Vec64{} + 1.0 / 3628800, o = Vec64{} + 1.0 / 362880;
+    if constexpr (!tiny) {
+        c = s * (1.0 / 479001600) + c;
+        o = (s * (1.0 / 6227020800.0) + 1.0 / 39916800) * s + o;
+    }
     c = c * s + 1.0 / 40320;
-    o = o * s + 1.0 / 362880;
-    c = c * s + 1.0 / 720;
     o = o * s + 1.0 / 5040;
-    c = c * s + 1.0 / 24;
+    c = c * s + 1.0 / 720;
     o = o * s + 1.0 / 120;
-    c = c * s + 0.5;
+    c = c * s + 1.0 / 24;
     o = o * s + 1.0 / 6;
+    c = c * s + 0.5;
     o = o * (s * h) + h;
-    const Vec64 twice = o + o;
-    cosh_1 = twice * o;
-    sinh = twice * (c * s) + twice;
+    if constexpr (tiny) {
+        cosh_1 = c * s, sinh = o;
+    } else {
+        const Vec64 twice = o + o;
+        cosh_1 = twice * o, sinh = twice * (c * s) + twice;
+    }
 }
 
 // e^(step x) - 1
+template <Reach R>
 inline Vec64 growth(const Growth& by, Vec64 x) {
     Vec64 cosh_1, sinh;
-    hyperbolic(x * by.step, cosh_1, sinh);
+    hyperbolic<R>(x * by.step, cosh_1, sinh);
     return x == by.at ? Vec64{} + (by.known - 1) : cosh_1 + sinh;
 }
 
-template <class T>
-double stretch(const Lazy& w, const T* x, size_t n, const Growth& by, double least) {
+template <Reach R, class T>
+inline double stretch_as(const Lazy& w, const T* x, size_t n, const Growth& by, double least) {
     Vec64 sum = Vec64{};
     each<2>({w.v, w.u}, x, n, [&](Vec64(&at)[2], Vec64 x) {
         const Vec64 was = at[0], floor = was > 0 ? Vec64{} + least : Vec64{};
-        at[0] = larger(was + was * growth(by, x), floor);
+        at[0] = larger(was + was * growth<R>(by, x), floor);
         const Vec64 grown = at[0] - was;
         at[1] -= grown * w.b;
         sum += grown;
     });
     return sum_lanes(sum);
 }
-
 template <class T>
-double turn(const Lazy& w, const T* x, size_t n, double step, double c) {
+double stretch(const Lazy& w, const T* x, size_t n, const Growth& by, double top, double least) {
+    return top <= kTiny ? stretch_as<Reach::tiny>(w, x, n, by, least)
+                        : stretch_as<Reach::within_short>(w, x, n, by, least);
+}
+
+template <Reach R, class T>
+inline double turn_as(const Lazy& w, const T* x, size_t n, double step, double c) {
     Vec64 sum = Vec64{};
     const double c2 = c * c;
     each<2>({w.v, w.u}, x, n, [&](Vec64(&at)[2], Vec64 x) {
         Vec64 cosh_1, sinh;
-        hyperbolic(x * step, cosh_1, sinh);
+        hyperbolic<R>(x * step, cosh_1, sinh);
         const Vec64 v = at[0], both = root(v * v + c2), grown = v * cosh_1 + both * sinh;
         at[0] = v + grown;
         at[1] -= grown * w.b;
         sum += both * cosh_1 + v * sinh;
     });
     return sum_lanes(sum);
+}
+template <class T>
+double turn(const Lazy& w, const T* x, size_t n, double step, double top, double c) {
+    return top <= kTiny ? turn_as<Reach::tiny>(w, x, n, step, c)
+                        : turn_as<Reach::within_short>(w, x, n, step, c);
 }
 
 template <class T>
@@ -145,7 +160,8 @@ void exchange(const Lazy& w, double* least, const T* x, size_t n, double step, c
     const Vec64 zero = Vec64{}, low = zero + bounds.low, high = zero + bounds.high;
     each<3>({w.v, w.u, least}, x, n, [&](Vec64(&at)[3], Vec64 x) {
         const Vec64 v = at[0], m = at[2], t = x * step, s = absolute(t);
-        const Vec64 more = growth(up, s) + 1.0, less = growth(down, s) + 1.0;
+        const Vec64 more = growth<Reach::within_short>(up, s) + 1.0;
+        const Vec64 less = growth<Reach::within_short>(down, s) + 1.0;
         Vec64 plus = (m + larger(v, zero)) * (t > 0 ? more : less);
         Vec64 minus = (m + larger(-v, zero)) * (t > 0 ? less : more);
         plus = smaller(larger(plus, low), high), minus = smaller(larger(minus, low), high);
@@ -178,23 +194,41 @@ inline Vec64 log_vec(Vec64 b) {
     return exponent * 0.693147180559945309417 + (p * s * twice + twice);
 }
 
-inline Vec64 power(Vec64 b, const Exponent& e) {
+// Of some registers at once.
+template <size_t W>
+inline void raise(Vec64 (&b)[W], const Exponent& e) {
     if (e.whole == 0) {
-        const Vec64 by = exp_vec(log_vec(b) * e.value);
-        return b > 1e-300 ? by : Vec64{};
+        for (size_t j = 0; j < W; ++j) {
+            const Vec64 by = exp_vec(log_vec(b[j]) * e.value);
+            b[j] = b[j] > 1e-300 ? by : Vec64{};
+        }
+        return;
     }
-    Vec64 out = e.whole % 2 ? b : Vec64{} + 1;
-    for (unsigned n = e.whole / 2; n > 0; n /= 2) {
-        b = b * b;
-        if (n % 2) out = out * b;
-    }
-    return out;
+    Vec64 out[W];
+    for (size_t j = 0; j < W; ++j) out[j] = e.whole % 2 ? b[j] : Vec64{} + 1;
+    for (unsigned n = e.whole / 2; n > 0; n /= 2)
+        for (size_t j = 0; j < W; ++j) {
+            b[j] = b[j] * b[j];
+            if (n % 2) out[j] = out[j] * b[j];
+        }
+    for (size_t j = 0; j < W; ++j) b[j] = out[j];
 }
 
 template <class T>
 double powers(const T* x, size_t n, double unit, const Exponent& p) {
     Vec64 sum = Vec64{};
-    each(x, n, [&](Vec64 v) { sum += power(absolute(v) * unit, p); });
+    size_t i = 0;
+    for (; i + 4 * M <= n; i += 4 * M) {
+        Vec64 b[4];
+        for (size_t j = 0; j < 4; ++j) b[j] = absolute(widen(x + i + M * j)) * unit;
+        raise(b, p);
+        sum += (b[0] + b[1]) + (b[2] + b[3]);
+    }
+    each(x + i, n - i, [&](Vec64 v) {
+        Vec64 b[1] = {absolute(v) * unit};
+        raise(b, p);
+        sum += b[0];
+    });
     return sum_lanes(sum);
 }
 
@@ -204,11 +238,13 @@ double mirror(const Lazy& w, double* theta, const T* x, size_t n, const Link& li
     const double unscale = 1 / link.scale;
     each<3>({w.v, w.u, theta}, x, n, [&](Vec64(&at)[3], Vec64 x) {
         const Vec64 v = at[0], was = at[2], is = was + x * link.step;
-        const Vec64 long_as = absolute(is) * link.per, raised = power(long_as, link.power);
-        at[0] = is < 0 ? raised * -link.scale : raised * link.scale;
+        const Vec64 size = absolute(is) * link.per;
+        Vec64 raised[1] = {size};
+        raise(raised, link.power);
+        at[0] = (is < 0 ? -raised[0] : raised[0]) * link.scale;
         at[1] -= (at[0] - v) * w.b;
         at[2] = is;
-        sum += long_as * raised - absolute(was) * link.per * (absolute(v) * unscale);
+        sum += size * raised[0] - absolute(was) * link.per * (absolute(v) * unscale);
     });
     return sum_lanes(sum);
 }

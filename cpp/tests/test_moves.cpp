@@ -57,7 +57,7 @@ void stretched(std::size_t n) {
     if (n > 3) c.v[3] = c.was[3] = 0.0;
     if (n > 2) c.v[2] = c.was[2] = 1e-300;
     const double growth =
-        isa::moves<T>().stretch(c.lazy(), c.x.data(), n, {-0.69, 1.0, 0.5}, 1e-300);
+        isa::moves<T>().stretch(c.lazy(), c.x.data(), n, {-0.69, 1.0, 0.5}, 0.69, 1e-300);
     double sum = 0;
     for (std::size_t i = 0; i < n; ++i) {
         const double by = c.x[i] == T(1) ? 0.5 : std::exp(-0.69 * double(c.x[i]));
@@ -72,9 +72,10 @@ void stretched(std::size_t n) {
 
 template <class T>
 void turned(std::size_t n) {
-    for (const double step : {0.7, -0.3, 1e-9}) {
+    for (const double step : {0.7, -0.3, 0.12, 1e-9}) {
         Case<T> c(n);
-        const double growth = isa::moves<T>().turn(c.lazy(), c.x.data(), n, step, 0.1);
+        const double growth =
+            isa::moves<T>().turn(c.lazy(), c.x.data(), n, step, std::abs(step), 0.1);
         double sum = 0;
         for (std::size_t i = 0; i < n; ++i) {
             const double t = step * double(c.x[i]), both = std::hypot(c.was[i], 0.1);
@@ -133,7 +134,7 @@ void mirrored(std::size_t n) {
 void the_first_array_counts() {
     double v[3] = {1.0, 2.0, 3.0};
     const float x[3] = {1.0f, 1.0f, 1.0f};
-    isa::moves<float>().stretch({v, v, 0.0}, x, 3, {std::log(1.5), 1.0, 1.5}, 1e-300);
+    isa::moves<float>().stretch({v, v, 0.0}, x, 3, {std::log(1.5), 1.0, 1.5}, 0.41, 1e-300);
     CHECK(v[0] == 1.5 && v[1] == 3.0 && v[2] == 4.5);
 }
 

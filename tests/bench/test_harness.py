@@ -229,3 +229,14 @@ def test_the_table_and_the_picture_of_a_contest(bench, report, contest, tmp_path
     assert table["rows"][-2][0] == "the last label"
     budget.draw(report, tmp_path / "picture.png")
     assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_every_class_of_margin_and_gradient_is_raced(bench):
+    import onlinesvm
+    from bench.speed.linear_all import SETTINGS
+
+    families = ("onlinesvm.margin.", "onlinesvm.gradient.")
+    names = {
+        cls.__name__ for cls in onlinesvm.all_estimators() if cls.__module__.startswith(families)
+    }
+    assert set(SETTINGS) == names

@@ -263,6 +263,42 @@ def test_no_scale_matters():
     np.testing.assert_allclose(small.coef_, large.coef_, rtol=1e-9)
 
 
+@pytest.mark.parametrize("p", [3.0, 8.0, 7.98])
+@pytest.mark.parametrize("scale", [1e-100, 1e-30, 1e30, 1e100])
+def test_powers_neither_vanish_nor_overflow(p, scale):
+    stream = blobs(3, 100, 4)
+    plainly = plain(p=p).partial_fit(stream.X, stream.y)
+    scaled = plain(p=p).partial_fit(scale * stream.X, stream.y)
+    np.testing.assert_allclose(plainly.coef_, scaled.coef_, rtol=1e-9)
+
+
+def length(v: np.ndarray, p: float) -> float:
+    """|v|_p without overflow."""
+    top = np.abs(v).max()
+    return float(top * np.linalg.norm(v / top, p)) if top else 0.0
+
+
+@pytest.mark.parametrize("p", [2.5, 8.0, 40.0, 100.0, 299.0])
+def test_steps_of_any_length_equal_the_dual_form(p):
+    """theta as the sum of its steps; w_i = N (|theta_i| / N)^(p-1) is a number for any N and p."""
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(40, 3)), rng.choice(LABELS, 40)
+    weights = 10.0 ** rng.integers(-30, 3, size=40)
+    model, theta, k = plain(p=p, alpha=0.5, C=0.5), np.zeros(3), 1
+    for x, label, weight in zip(X, y, weights, strict=True):
+        N = length(theta, p)
+        w = N * np.sign(theta) * (np.abs(theta) / (N or 1.0)) ** (p - 1)
+        if k > 1:
+            np.testing.assert_allclose(model.coef_[0], w, rtol=1e-6, atol=1e-12 * N)
+        unit = x / length(x, p)
+        if label * (w @ unit) <= 0.5 * 8**0.5 / 0.5 * math.sqrt((p - 1) / k):
+            theta = theta + weight * 0.5 / math.sqrt((p - 1) * k) * label * unit
+            theta /= max(1.0, length(theta, p))
+            k += 1
+        model.learn_one(x, label, weight)
+    assert corrections(model) == k - 1 > 20
+
+
 def test_noise_is_borne_by_the_mean():
     noisy, clean = blobs(7, 2000, 10, noise=0.15), blobs(8, 2000, 10, noise=0.0)
     assert AlmaClassifier().fit(noisy.X, noisy.y).score(clean.X, clean.y) > 0.93

@@ -62,8 +62,9 @@ class AlmaClassifier(StepLearner, Bounded, OnlineClassifier):
     p: float = number(
         default=2.0,
         at_least=2,
-        doc="""The norm that measures examples, >= 2; weights are measured by the dual one. Above 2
-        only with ``kernel="linear"``: for many features of which few matter.""",
+        below=300,
+        doc="""The norm that measures examples, >= 2 and < 300; the dual one measures weights. Above
+        2 only with ``kernel="linear"``: for many features of which few matter.""",
     )
     B: float | None = number(
         default=None,

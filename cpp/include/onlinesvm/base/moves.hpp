@@ -45,11 +45,13 @@ struct Moves {
     Range (*range)(const T* x, std::size_t n);
     // Sum of |unit x|^p.
     double (*powers)(const T* x, std::size_t n, double unit, const Exponent& p);
-    // v <- v e^(step x), not below `least` unless it is 0; by how much their sum grows. Short steps.
-    double (*stretch)(const Lazy& w, const T* x, std::size_t n, const Growth& by, double least);
+    // v <- v e^(step x), not below `least` unless it is 0; by how much their sum grows. No |step x| is
+    // above `top`, which is short.
+    double (*stretch)(const Lazy& w, const T* x, std::size_t n, const Growth& by, double top,
+                      double least);
     // v and sqrt(v^2 + c^2) turned into each other by the hyperbolic angle step x; by how much the sum
-    // of the latter grows. Short steps.
-    double (*turn)(const Lazy& w, const T* x, std::size_t n, double step, double c);
+    // of the latter grows. `top` as above.
+    double (*turn)(const Lazy& w, const T* x, std::size_t n, double step, double top, double c);
     // v = u+ - u-, the smaller of which is `least`: the one times up^s, the other times down^s, with
     // s = |step x|, and the other way round where step x < 0; both stay between low and high. `up` and
     // `down` are of s, and short.

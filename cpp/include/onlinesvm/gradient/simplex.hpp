@@ -28,8 +28,9 @@ struct Units {
     double eta() const { return by_data ? 1.0 / (U() * X * X) : U(); }
 
     std::span<const double> of(std::span<const double> f) {  // U f
-        scaled.assign(f.begin(), f.end());
-        for (double& value : scaled) value *= U();
+        const double by = U();
+        scaled.resize(f.size());
+        for (std::size_t r = 0; r < f.size(); ++r) scaled[r] = by * f[r];
         return scaled;
     }
 
@@ -82,7 +83,8 @@ class Simplex {
     void multiply(Function<T>& f, std::size_t r, const Row<T>& x, double step, double X) {
         const double top = std::abs(step) * X;
         if (top <= isa::kShort)
-            return normalise(f, r, is_signed ? turn(f, r, x, step) : stretch(f, r, x, step));
+            return normalise(f, r,
+                             is_signed ? turn(f, r, x, step, top) : stretch(f, r, x, step, top));
         const int parts = static_cast<int>(std::clamp(std::ceil(top / kLong), 1.0, kParts));
         step *= std::min(1.0, kParts * kLong / top) / parts;
         for (int part = 0; part < parts; ++part)
@@ -132,11 +134,11 @@ class Simplex {
 
     // The sum of the weights, all of them multiplied.
     template <class T>
-    static double stretch(Function<T>& f, std::size_t r, const Row<T>& x, double step) {
+    static double stretch(Function<T>& f, std::size_t r, const Row<T>& x, double step, double top) {
         const double a = f.scale(r);
         const isa::Growth by{step, 0.0, 1.0};
         return 1.0 + a * f.sweep(r, x, [&](const isa::Lazy& v, const T* x, std::size_t n) {
-            return isa::moves<T>().stretch(v, x, n, by, kLeastWeight / a);
+            return isa::moves<T>().stretch(v, x, n, by, top, kLeastWeight / a);
         });
     }
     template <class T>
@@ -155,10 +157,10 @@ class Simplex {
 
     // w+ by e^t, w- by e^-t: w and w+ + w- turn into each other. The sum of the latter.
     template <class T>
-    double turn(Function<T>& f, std::size_t r, const Row<T>& x, double step) const {
+    double turn(Function<T>& f, std::size_t r, const Row<T>& x, double step, double top) const {
         const double a = f.scale(r), c = of[r].c / a;
         return 1.0 + a * f.sweep(r, x, [&](const isa::Lazy& v, const T* x, std::size_t n) {
-            return isa::moves<T>().turn(v, x, n, step, c);
+            return isa::moves<T>().turn(v, x, n, step, top, c);
         });
     }
     // The same by w+ and w- themselves, as the turn would cancel.

@@ -23,7 +23,8 @@ class Alma : public StepLearner<T, Alma<T>> {
     };
 
     explicit Alma(const Params& p) : Alma::StepLearner(p.kernel, {.mean = p.average}), p(p) {
-        require(p.p == 2.0 || (p.p > 2.0 && this->f.linear()), "p: 2, or above without a kernel");
+        require(p.p == 2.0 || (p.p > 2.0 && p.p < 300.0 && this->f.linear()),
+                "p: 2, or without a kernel above it and below 300");
     }
 
     // Figure 1.

@@ -20,25 +20,18 @@ inline isa::Exponent exponent(double p) {
     return {p, whole ? static_cast<unsigned>(p) : 0};
 }
 
-inline double raised(double x, const isa::Exponent& p) {
-    if (p.whole == 0) return std::pow(x, p.value);
-    double out = 1.0;
-    for (unsigned n = p.whole; n > 0; n /= 2, x *= x) out *= n % 2 ? x : 1.0;
-    return out;
-}
-
-// |x|_p, with the constant feature sqrt(offset).
+// |x|_p, where a constant feature adds `own` to the sum of the powers.
 template <class T>
-double p_norm(const Row<T>& x, double offset, double p) {
+double p_norm(const Row<T>& x, const isa::Exponent& p, double own) {
     const isa::Moves<T>& loops = isa::moves<T>();
+    const double sum = loops.powers(x.values, x.size, 1.0, p) + own;
+    if (sum > 1e-200 && sum < 1e200) return std::pow(sum, 1.0 / p.value);
     const isa::Range range = loops.range(x.values, x.size);
-    const double constant = std::sqrt(offset);
-    const double largest = std::max({constant, -range.low, range.high});
+    const double largest = std::max({std::pow(own, 1.0 / p.value), -range.low, range.high});
     if (largest == 0.0) return 0.0;
     const double unit = std::min(1.0 / largest, 1e300);
-    const isa::Exponent power = exponent(p);
-    const double own = raised(constant * unit, power);
-    return std::pow(loops.powers(x.values, x.size, unit, power) + own, 1.0 / p) / unit;
+    const double constant = own > 0.0 ? own / std::pow(largest, p.value) : 0.0;
+    return std::pow(loops.powers(x.values, x.size, unit, p) + constant, 1.0 / p.value) / unit;
 }
 
 // What is known of one output.
@@ -59,13 +52,14 @@ struct InBall {
     // theta += step x, which is `far` long.
     template <class T>
     void mirror(Function<T>& f, Function<T>& theta, std::size_t r, const Example<T>& e, double step,
-                double far, double p) {
-        double sum = 1.0;  // of |theta_i|^p, in units of N^p
-        if (N < far && N <= std::pow(kFaint, 1.0 / (p - 1.0)) * far)
-            f.shrink(r, sum = 0.0), N = far;  // nothing beside what comes
+                double far, const isa::Exponent& power) {
+        if (!(far > 0.0 && std::isfinite(far))) return;
+        const double p = power.value + 1.0;
+        const bool fresh = is_nothing_beside(far, power.value);
+        if (fresh) f.shrink(r, 0.0), N = far;
+        double sum = fresh ? 0.0 : 1.0;  // of |theta_i|^p, in units of N^p
         const double a = theta.scale(r);
-        const isa::Link link{step / a, a / N, N / f.scale(r), exponent(p - 1.0)};
-        const bool fresh = sum == 0.0;
+        const isa::Link link{step / a, a / N, N / f.scale(r), power};
         sum += f.sweep(r, theta, e.x, [&](const isa::Lazy& w, double* at, const T* x, auto n) {
             return isa::moves<T>().mirror(w, at, x, n, link);
         });
@@ -91,29 +85,39 @@ struct InBall {
     }
 
   private:
-    static constexpr double kFaint = 1e-150;  // beside the largest weight
+    // Whether the weights so far are below 1e-150 of those that a step as long as `far` makes, whatever
+    // it takes away. The condition in the middle follows from the last, and costs no power.
+    bool is_nothing_beside(double far, double power) const {
+        return far > 3.0 * N && power * far > 345.0 * N && std::pow(1.0 + far / N, power) > 1e150;
+    }
 };
 
 // The weights of all outputs, and where p > 2, their thetas.
 template <class T>
-struct UnitBall {
-    double p, offset;
-    std::vector<InBall> of = {};
-    Function<T> theta{{.shape = Shape::linear, .offset = offset}};
+class UnitBall {
+  public:
+    std::vector<InBall> of;
+    Function<T> theta;
+
+    UnitBall(double p, double offset)
+        : theta(linear(offset)),
+          p(exponent(p)),
+          power(exponent(p - 1.0)),
+          own(std::pow(offset, p / 2.0)) {}
 
     double length(const Function<T>& f, const Row<T>& x) const {
-        return p == 2.0 ? std::sqrt(f.k(x)) : p_norm(x, offset, p);
+        return p.value == 2.0 ? std::sqrt(f.k(x)) : p_norm(x, p, own);
     }
     // From here on nothing fails.
     void meet(const Row<T>& x, std::size_t outputs) {
         of.resize(outputs);
-        if (p > 2.0) theta.begin(x, 0.0);
+        if (p.value > 2.0) theta.begin(x, 0.0);
     }
     // Moves f_r by eta along y x / X, with y f_r(x) = m X.
     void move(Function<T>& f, std::size_t r, const Example<T>& e, double y, double eta, double m,
               double X) {
-        p == 2.0 ? of[r].add(f, r, e, y * eta / X, eta * (2.0 * m + eta))
-                 : of[r].mirror(f, theta, r, e, y * eta / X, eta, p);
+        p.value == 2.0 ? of[r].add(f, r, e, y * eta / X, eta * (2.0 * m + eta))
+                       : of[r].mirror(f, theta, r, e, y * eta / X, eta, power);
     }
 
     // Two classes have become three.
@@ -121,8 +125,18 @@ struct UnitBall {
 
     void demand_fits(const Function<T>& f) const {
         demand(of.size() <= f.outputs() && theta.outputs() == f.outputs() &&
-                   theta.width() == (p > 2.0 ? f.width() : 0),
+                   theta.width() == (p.value > 2.0 ? f.width() : 0),
                "the weights do not fit their ball");
+    }
+
+  private:
+    isa::Exponent p, power;  // p and p - 1
+    double own;              // what the constant feature adds to |x|_p^p
+
+    static Kernel linear(double offset) {
+        Kernel kernel;
+        kernel.shape = Shape::linear, kernel.offset = offset;
+        return kernel;
     }
 };
 

@@ -32,7 +32,7 @@ void multiply(Function<T>& f, std::size_t r, const Row<T>& x, const Factor& fact
     const double least = kLeastWeight / f.scale(r);
     f.sweep(r, x, [&](const isa::Lazy& v, const T* x, std::size_t n) {
         if (factor.is_short(unit))
-            return isa::moves<T>().stretch(v, x, n, factor.growth(unit), least);
+            return isa::moves<T>().stretch(v, x, n, factor.growth(unit), isa::kShort, least);
         for (std::size_t i = 0; i < n; ++i) {
             const double by = factor(unit * double(x[i]));
             put(v, i, by > 0.0 && v.v[i] > 0.0 ? std::max(by * v.v[i], least) : 0.0);
