@@ -80,6 +80,8 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     "FourierFeatures": [{"n_components": 6, "gamma": 1.0, "kernel": "laplacian"}],
     "CoreVectorSVC": [{"sample": "all"}],
     "IncrementalSVC": [{"kernel": "linear"}],
+    "IndependentSVC": [{"window": 9, "budget": 4}, {"kernel": "linear", "bias": "none"}],
+    "IndependentSVR": [{"window": 9, "epsilon": 0.0}],
     "PegasosSVC": [{"block": 5, "average": True}, {"block": 4, "kernel": "rbf"}],
     "SGDSVC": [{"average": True, "kernel": "laplacian"}],
     "NormaSVC": [{"truncation": 4, "bias": "free"}, {"kernel": "linear", "truncation": None}],
