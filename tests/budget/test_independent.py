@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -387,6 +388,27 @@ def test_too_few_rounds_are_said():
     with pytest.warns(ConvergenceWarning, match="max_rounds=1"):
         one_by_one(model, stream.X, stream.y)
     assert np.isfinite(model.decision_function(stream.X)).all()
+
+
+def test_stopped_short_it_is_saved_and_goes_on(tmp_path):
+    """The factor is up to date even where the last round changed the violating set."""
+    stream = blobs(22, 60, noise=0.3)
+    model, capped = svc(C=50.0, max_rounds=1), 0
+    for i in range(60):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model.partial_fit(stream.X[i : i + 1], stream.y[i : i + 1])
+        if not model._core.capped:
+            continue
+        capped += 1
+        model.save(tmp_path / "model")
+        again = load(tmp_path / "model")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            for each in (model, again):
+                each.partial_fit(stream.X[:1], stream.y[:1])
+        assert np.array_equal(model.decision_function(stream.X), again.decision_function(stream.X))
+    assert capped > 5
 
 
 # ---- files ---------------------------------------------------------------------------------------

@@ -112,6 +112,7 @@ class IndependentMachine final : public Slotted<IndependentMachine<T, Task>, T> 
             for (double way = 0.5; capped_ && objective() > most && way > kShort; way /= 2.0)
                 go(way);
         }
+        if (capped_ && !equations_.factor()) begin_anew();  // no call leaves changes that wait
         settled_ = true;
     }
 
