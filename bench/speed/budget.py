@@ -26,8 +26,11 @@ from onlinesvm import (
     BudgetedSVC,
     BudgetedSVR,
     ForgetronClassifier,
+    ForgettingSVC,
+    IndependentSVC,
     NormaSVC,
     ProjectronClassifier,
+    RampSVC,
 )
 
 PEER = "Nystroem(1000) + SGDClassifier"
@@ -89,6 +92,9 @@ def bounded() -> list[Any]:
         ForgetronClassifier(100, gamma=2.0),
         ProjectronClassifier(100, gamma=2.0),
         NormaSVC(budget=100, gamma=2.0),
+        IndependentSVC(budget=100, window=200, gamma=2.0),
+        ForgettingSVC(budget=100, gamma=2.0),
+        RampSVC(budget=100, gamma=2.0),
     ]
 
 
