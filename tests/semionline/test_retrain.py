@@ -27,6 +27,7 @@ from oracles import (
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC
 
+import onlinesvm
 from onlinesvm import (
     ErrorDrivenSVC,
     FixedPartitionSVC,
@@ -251,6 +252,18 @@ def test_those_that_wait_change_nothing():
     assert len(held(model)) == len(kept(model)) + 9
 
 
+@ways
+def test_those_that_wait_change_nothing_in_a_file_either(cls, params, tmp_path):
+    stream = blobs(4, 35)
+    model = machine(cls, **params).partial_fit(stream.X, stream.y)
+    assert len(held(model)) > len(kept(model)) > 0
+    model.save(tmp_path / "model")
+    again = onlinesvm.load(tmp_path / "model")
+    f = model.decision_function(stream.X)
+    np.testing.assert_array_equal(again.decision_function(stream.X), f)
+    np.testing.assert_array_equal(again.intercept_, model.intercept_)
+
+
 def test_finish_trains_on_those_that_wait_and_fit_ends_with_it():
     stream = blobs(4, 35)
     model = machine(**TIGHT).partial_fit(stream.X, stream.y)
@@ -375,6 +388,16 @@ def test_a_budget_has_room_for_every_class():
         model.partial_fit(X, y)
     model = ForgettingSVC(budget=4, chunk=10, classes="open").partial_fit(X, y)
     assert set(y[kept(model)]) == {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize("forget", POLICIES)
+def test_memory_is_flat_on_a_long_noisy_stream(forget):
+    model = machine(ForgettingSVC, gamma=0.5, chunk=50, budget=60, forget=forget)
+    sizes = []
+    for seed in range(4):
+        X, _, noisy = noisy_clouds(seed, 5000)
+        sizes.append(model.partial_fit(X, noisy).nbytes_)
+    assert max(sizes) <= 1.1 * sizes[0]
 
 
 # ---- folding -------------------------------------------------------------------------------------
