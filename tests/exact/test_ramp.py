@@ -48,6 +48,7 @@ CONTRACT = {
             {"kernel": "poly", "degree": 2, "coef0": 1.0, "bias": "kernel", "s": -np.inf},
             {"query": Greedy(h=3), "class_weight": {"ash": 2.0}, "kernel": "chi2"},
             {"kernel": inner},
+            {"max_support": 12, "keep_non_support": 5, "forget": Random(seed=3)},
         ],
         expected_failures=weights_are_not_copies(
             "the ramp is not convex: copies in another order may end at another optimum"
