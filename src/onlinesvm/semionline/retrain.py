@@ -38,12 +38,13 @@ class Retrained(TowardsOptimum):
 
 
 class FixedPartitionSVC(Retrained):
-    """Fixed partition (Syed, Liu, Sung): any batch SVM's quality, chunk by chunk, in one pass.
+    """Fixed partition (Syed, Liu, Sung): the batch SVM you trust, on a stream, chunk by chunk.
 
     The stream is cut into chunks; the SVM of each is trained together with the support vectors of
     those before, and what supports nothing is dropped. After the first chunk this is the SVM
     itself; later it is the SVM of the examples kept, with no bound on how far that is from the
-    SVM of all that passed, but usually near.
+    SVM of all that passed. Near it where labels are clean; where they are not, wrong labels
+    support and are kept, right ones are dropped, and larger chunks help.
 
     A chunk costs one quadratic program over the support vectors and the chunk, begun where the
     last one ended. Support vectors grow with the stream where labels are noisy:
