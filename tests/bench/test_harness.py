@@ -223,7 +223,7 @@ def test_the_table_and_the_picture_of_a_contest(bench, report, contest, tmp_path
     assert (
         budget.kin("PassiveAggressiveClassifier, linear") == "PassiveAggressiveClassifier, linear"
     )
-    budget.show(report, budget.QUICK_SIZES)
+    budget.show(report)
     (table,) = report.details["tables"]
     assert {len(row) for row in table["rows"]} == {3}
     assert table["rows"][-2][0] == "the last label"
