@@ -210,10 +210,11 @@ def features(name: str) -> Family:
 
     def make(contest: Contest, n: int, settings: Mapping[str, Any]) -> Any:
         gamma = settings["gamma"] * contest.unit
-        machine = onlinesvm.SGDSVC(settings["alpha"], average=not contest.drifts)
+        steps = {key: settings[key] for key in ("alpha", "eta0")}
+        machine = onlinesvm.SGDSVC(average=not contest.drifts, **steps)
         return Behind(getattr(onlinesvm, name)(n_components=n, gamma=gamma), machine)
 
-    grid = {"gamma": GAMMAS, "alpha": ALPHAS}
+    grid = {"gamma": GAMMAS, "alpha": ALPHAS, "eta0": (0.1, 1.0, 10.0)}
     return Family(f"{name} + SGDSVC", make, grid, there=hasattr(onlinesvm, name))
 
 
