@@ -90,7 +90,7 @@ def bounded() -> list[Any]:
         BudgetedRampSVC(100, gamma=2.0),
         BudgetedSVR(100, gamma=2.0),
         ForgetronClassifier(100, gamma=2.0),
-        ProjectronClassifier(100, gamma=2.0),
+        ProjectronClassifier(budget=100, gamma=2.0),
         NormaSVC(budget=100, gamma=2.0),
         IndependentSVC(budget=100, window=200, gamma=2.0),
         ForgettingSVC(budget=100, gamma=2.0),
