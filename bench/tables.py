@@ -23,6 +23,7 @@ from bench.common import RESULTS, figure, geometric_mean
 from bench.speed.ramp_pass import NOISY
 
 MISSING = "Not measured yet."
+MANY = 5  # bars missed, of which only the worst is shown
 PLACE = re.compile(r"(<!-- results: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -124,7 +125,7 @@ def _means(ratios: dict[str, float]) -> str:
 
 
 def _nearest(result: dict[str, Any]) -> list[list[str]]:
-    """Every bar that was missed, or else the one that was nearest to be."""
+    """Every bar that was missed, of many the worst; or else the one that was nearest to be."""
 
     def use(bar: dict[str, Any]) -> float:
         """The share of its bound that a value takes: above one, it is missed."""
@@ -137,8 +138,10 @@ def _nearest(result: dict[str, Any]) -> list[list[str]]:
     bars = result["bars"]
     missed = [bar for bar in bars if not bar["holds"]]
     held = f"{len(bars) - len(missed)} of {len(bars)}"
-    shown = missed or [max(bars, key=use)]
+    shown = missed if 0 < len(missed) <= MANY else [max(bars, key=use)]
     missing = " **missed**" if missed else ""
+    if len(missed) > MANY:
+        missing = f" **missed**, the worst of {len(missed)}"
     return [
         [result["name"], held, bar["claim"] + missing, figure(bar["value"]), bar["bound"]]
         for bar in shown
