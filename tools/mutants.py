@@ -52,7 +52,7 @@ class Copy:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        for name in ("cpp", "src"):
+        for name in ("cmake", "cpp", "src"):
             for file in (ROOT / name).rglob("*"):
                 if not file.is_dir() and file.suffix not in (".so", ".pyc"):
                     self._bring(file.relative_to(ROOT))

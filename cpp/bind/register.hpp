@@ -14,7 +14,8 @@ namespace onlinesvm::bind {
 class Register {
   public:
     std::atomic<std::uint64_t> next{0};  // number of the next example
-    std::atomic<std::uint64_t> gap{0};   // numbers passed over: callers brought ids of their own
+    // Numbers passed over, where callers brought ids of their own; those borne twice count against it.
+    std::atomic<std::int64_t> gap{0};
 
     bool full() const { return next > std::uint64_t(std::numeric_limits<std::int64_t>::max()); }
 
@@ -65,7 +66,7 @@ inline void bind_register(nb::module_& m) {
             [](Register& self, std::uint64_t n) { self.next = n; })
         .def_prop_rw(
             "gap", [](const Register& self) { return self.gap.load(); },
-            [](Register& self, std::uint64_t n) { self.gap = n; });
+            [](Register& self, std::int64_t n) { self.gap = n; });
 }
 
 }  // namespace onlinesvm::bind

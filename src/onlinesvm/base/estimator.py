@@ -382,7 +382,7 @@ class OnlineEstimator(
                 raise ValueError("its vocabulary does not fit its features")
         self._row_width = -1 if self._sparsely else self.n_features_in_
         self._next_id = check_count("next_id", facts["next_id"])
-        self._id_gap = check_count("id_gap", facts["id_gap"])
+        self._id_gap = check_count("id_gap", facts["id_gap"], at_least=-MAX_ID)
         if self._id_gap > self._next_id or self._next_id > MAX_ID + 1:
             raise ValueError("its ids are out of range")
         self._begun = facts["begun"] or self.get_params(deep=False)

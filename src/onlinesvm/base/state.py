@@ -43,7 +43,7 @@ class ModelState(BaseEstimator):
 
     @property
     def _id_gap(self) -> int:
-        """Ids passed over because callers brought ids of their own."""
+        """Ids passed over because callers brought their own, less those borne twice."""
         return int(self._register.gap)
 
     @_id_gap.setter

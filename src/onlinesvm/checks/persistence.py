@@ -57,6 +57,20 @@ def check_an_unlearned_model_can_be_saved(estimator: Any, _: Stream) -> None:
     assert repr(again) == repr(estimator)
 
 
+@promise(streaming, savable, lambda estimator: estimator.can("unlearn"), n=60)
+def check_an_unlearned_example_may_come_back(estimator: Any, stream: Stream) -> None:
+    model = learned(estimator, stream)
+    try:
+        model.unlearn([3, 5])
+    except NotImplementedError:  # not with these parameters
+        return
+    model.partial_fit(stream.X[3:4], stream.y[3:4], ids=[3])
+    model.partial_fit(stream.X[5:6], stream.y[5:6])
+    again = _through_a_file(model)
+    assert again.n_seen_ == model.n_seen_ == 62, "an example that comes back is one more"
+    assert go_on(again, stream.head(1))._next_id == 62, "numbers handed out do not go on"
+
+
 @promise(savable)
 def check_saving_changes_nothing(estimator: Any, stream: Stream) -> None:
     model = learned(estimator, stream)

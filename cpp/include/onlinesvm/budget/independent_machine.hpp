@@ -109,8 +109,8 @@ class IndependentMachine final : public Slotted<IndependentMachine<T, Task>, T> 
             from_.assign(theta_.begin(), theta_.end());
             capped_ = go(1.0);
             const double most = before + kRounding * (std::abs(before) + constant_);
-            for (double way = 0.5; capped_ && objective() > most && way > kShort; way /= 2.0)
-                go(way);
+            double way = 0.5;
+            while (capped_ && objective() > most && way > kShort) go(std::exchange(way, way / 2.0));
         }
         if (capped_ && !equations_.factor()) begin_anew();  // no call leaves changes that wait
         settled_ = true;
