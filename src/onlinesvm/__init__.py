@@ -50,6 +50,7 @@ from .margin.romma import RommaClassifier as RommaClassifier
 from .margin.winnow import WinnowClassifier as WinnowClassifier
 from .prepare.fourier import FourierFeatures as FourierFeatures
 from .prepare.nystroem import NystroemFeatures as NystroemFeatures
+from .prepare.scaler import OnlineScaler as OnlineScaler
 from .queries import All as All
 from .queries import Greedy as Greedy
 from .queries import Margin as Margin
@@ -79,7 +80,7 @@ def all_transformers() -> list[type[OnlineTransformer]]:
     --------
     >>> import onlinesvm
     >>> [cls.__name__ for cls in onlinesvm.all_transformers()]
-    ['FourierFeatures', 'NystroemFeatures']
+    ['FourierFeatures', 'NystroemFeatures', 'OnlineScaler']
     """
     return [cls for cls in _methods() if issubclass(cls, OnlineTransformer)]
 

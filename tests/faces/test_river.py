@@ -50,8 +50,8 @@ def test_rivers_checks(model: Any, check: Any) -> None:
     check(to_river(model))
 
 
-@pytest.mark.parametrize("cls", onlinesvm.all_transformers(), ids=lambda cls: cls.__name__)
-def test_transformers(cls: type) -> None:
+@pytest.mark.parametrize("cls", [onlinesvm.FourierFeatures, onlinesvm.NystroemFeatures])
+def test_kernel_features(cls: type) -> None:
     for check in checks.yield_checks(to_river(cls(gamma=1.0))):
         # Frequencies are those of a column, and names get their columns in order of arrival.
         if cls is onlinesvm.NystroemFeatures or "shuffle_features" not in check.__name__:
@@ -61,6 +61,15 @@ def test_transformers(cls: type) -> None:
         | to_river(cls(gamma=0.1))
         | to_river(onlinesvm.PegasosSVC(1e-3))
     )
+    score = evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
+    assert score.get() > 0.8
+
+
+def test_our_scaler_in_a_river_pipeline() -> None:
+    for check in checks.yield_checks(to_river(onlinesvm.OnlineScaler())):
+        check(to_river(onlinesvm.OnlineScaler()))
+    ours = onlinesvm.OnlineScaler()
+    model = to_river(ours) | to_river(onlinesvm.PegasosSVC(1e-3))
     score = evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
     assert score.get() > 0.8
 

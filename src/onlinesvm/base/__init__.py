@@ -20,7 +20,7 @@ from .regressor import OnlineRegressor
 from .room import WithBudget
 from .step_learner import LinearStepLearner, StepLearner
 from .towards_optimum import TowardsOptimum
-from .transformer import OnlineTransformer
+from .transformer import KernelFeatures, OnlineTransformer
 
 __all__ = [
     "AnyKernel",
@@ -29,6 +29,7 @@ __all__ = [
     "CertificateError",
     "FreeBias",
     "KernelBias",
+    "KernelFeatures",
     "KernelMethod",
     "LinearOrKernel",
     "LinearStepLearner",

@@ -17,6 +17,8 @@ from onlinesvm import _core  # type: ignore[attr-defined]
 
 Floats = NDArray[np.float64]
 Ids = NDArray[np.int64]
+#: Cores that are not compiled, by name; see :class:`~onlinesvm.base.numpy_core.NumpyCore`.
+NUMPY_CORES: dict[str, type[Any]] = {}
 
 
 class Numbering(Protocol):
@@ -143,7 +145,7 @@ def all_finite(values: NDArray[Any]) -> bool:
 
 def create(name: str, settings: Mapping[str, Any]) -> Core:
     """A core that has learned nothing yet."""
-    core: Core = getattr(_core, name)(settings)
+    core: Core = (NUMPY_CORES.get(name) or getattr(_core, name))(settings)
     return core
 
 

@@ -233,14 +233,15 @@ def _own_declarations(cls: type) -> dict[str, Parameter]:
 def _collected(cls: type) -> dict[str, Parameter]:
     """All parameters: positional ones first, then those of the class, then of its bases.
 
-    One that is only redeclared stays where its base class has it.
+    One that is only redeclared stays where its base class has it; one that a class has a plain
+    value for is no parameter of that class.
     """
     nearest: dict[str, Parameter] = {}
     ordered: dict[str, Parameter] = {}
     for base in cls.__mro__:
         for name, parameter in vars(base).get("_declared", {}).items():
             nearest.setdefault(name, parameter)
-            if not parameter.redeclared:
+            if not parameter.redeclared and not hasattr(cls, name):
                 ordered.setdefault(name, nearest[name])
     return dict(sorted(ordered.items(), key=lambda item: item[1].kw_only))
 

@@ -19,12 +19,66 @@ from .rows import Rows
 from .sklearn_types import TransformerMixin
 
 
-class OnlineTransformer(TransformerMixin, WithGamma, OnlineLearner):
-    """An :class:`OnlineEstimator` whose scores are features, as many as ``n_components`` says.
+class OnlineTransformer(TransformerMixin, OnlineLearner):
+    """An :class:`OnlineEstimator` whose scores are features.
 
-    A model that learns from the features must never see one change its meaning. So every column is
-    there from the first call on, is 0 until it is settled, and keeps its meaning from then on: a
-    weight behind a column that is 0 stays as it is.
+    A model that learns from the features wants each of them to keep its meaning. What a transformer
+    can promise of that it says by ``_warming_up`` and ``_moves``, which :class:`OnlinePipeline`
+    asks.
+    """
+
+    _centres: ClassVar[bool] = False  # dense rows are moved, and sparse ones are not
+
+    def transform(self, X: Any) -> Any:
+        """The features of the rows of ``X``; learns nothing.
+
+        A row has the same features, bit for bit, alone and among others.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame or list of dicts, n rows
+
+        Returns
+        -------
+        array or sparse matrix, n rows
+            Of type ``dtype``.
+        """
+        check_is_fitted(self)
+        return self._features(X)
+
+    def transform_one(self, x: Any) -> Any:
+        """The features of one example: an array of a 1-D array, a dict by name of a dict."""
+        raise NotImplementedError
+
+    def _features(self, X: Any) -> Any:
+        """What :meth:`transform` gives, without a word about features that are not settled yet."""
+        rows, _ = self._read_rows(X, fresh=False, learning=False)
+        return rows.score(self._core)
+
+    @property
+    def _warming_up(self) -> bool:
+        """Whether features will change once more, for good, when enough examples have come."""
+        return False
+
+    @property
+    def _moves(self) -> bool:
+        """Whether learning an example may change the features of those before it."""
+        return False
+
+    def _core_target(self) -> Callable[[Any], float | None] | None:
+        return _no_target
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []  # features are of the type that dtype says
+        return tags
+
+
+class KernelFeatures(WithGamma, OnlineTransformer):
+    """A transformer whose features stand for a kernel, as many as ``n_components`` says.
+
+    Every column is there from the first call on, is 0 until it is settled, and keeps its meaning
+    from then on: a weight behind a column that is 0 stays as it is.
     """
 
     _attributes: ClassVar[Mapping[str, str]] = {}
@@ -64,8 +118,7 @@ class OnlineTransformer(TransformerMixin, WithGamma, OnlineLearner):
             Of type ``dtype``.
         """
         check_is_fitted(self)
-        rows, _ = self._read_rows(X, fresh=False, learning=False)
-        held = self._held
+        held, features = self._held, self._features(X)
         if held is not None:
             warnings.warn(
                 f"gamma={self.gamma!r} is settled by the first {WARM_UP} examples, of which "
@@ -74,9 +127,18 @@ class OnlineTransformer(TransformerMixin, WithGamma, OnlineLearner):
                 UserWarning,
                 stacklevel=3,
             )
+        return features
+
+    def _features(self, X: Any) -> Any:
+        rows, _ = self._read_rows(X, fresh=False, learning=False)
+        if self._held is not None:
             return np.zeros((len(rows), self._outputs()), dtype=self.dtype)
         self._use_threads()
         return rows.score(self._core)
+
+    @property
+    def _warming_up(self) -> bool:
+        return self._held is not None
 
     def transform_one(self, x: Any) -> Any:
         """The features of one example: an array of a 1-D array, a dict by name of a dict.
@@ -102,16 +164,8 @@ class OnlineTransformer(TransformerMixin, WithGamma, OnlineLearner):
     def _outputs(self) -> int:
         return int(self._core_settings["n_components"])
 
-    def _core_target(self) -> Callable[[Any], float | None]:
-        return _no_target
-
     def _tally(self, rows: Rows, targets: NDArray[np.float64]) -> float:
         return float((rows.score(self._core).astype(np.float64) ** 2).sum())
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = []  # features are of the type that dtype says
-        return tags
 
 
 def _no_target(y: Any) -> float:

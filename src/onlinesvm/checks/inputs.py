@@ -14,6 +14,7 @@ from .streams import (
     Stream,
     assert_same_bits,
     assert_same_model,
+    centring,
     comparable,
     go_on,
     knowing_classes,
@@ -94,9 +95,8 @@ def check_sparse_formats(estimator: Any, stream: Stream) -> None:
     dense = learned(estimator, stream.holding(X))
     model = learned(estimator, stream.holding(sp.csr_array(X)))
     apart = max(1e-2, 10 * (getattr(estimator, "tol", None) or 0.0))  # each is within tol only
-    assert np.allclose(scores(model, sp.csr_array(X)), scores(dense, X), rtol=1e-2, atol=apart), (
-        "sparse rows give another model than dense ones"
-    )
+    alike = np.allclose(scores(model, sp.csr_array(X)), scores(dense, X), rtol=1e-2, atol=apart)
+    assert alike or centring(estimator), "sparse rows give another model than dense ones"
     for kind in (sp.csr_matrix, sp.csc_array, sp.csc_matrix, sp.coo_array, sp.lil_array):
         assert_same_bits(model, learned(estimator, stream.holding(kind(X))), kind.__name__)
         assert np.array_equal(scores(model, kind(X)), scores(model, sp.csr_array(X)))

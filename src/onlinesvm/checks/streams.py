@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier, is_regressor
 
@@ -69,8 +70,13 @@ def knowing_classes(estimator: Any) -> Any:
 
 
 def with_gamma(estimator: Any) -> Any:
-    """A copy with a number for gamma: fit takes a word from all rows, a stream from the first."""
+    """A copy that settles nothing on its first rows: fit takes all rows for what they settle.
+
+    That is a number for gamma, and a warm-up that is longer than the stream.
+    """
     model = clone(estimator)
+    if "warm_up" in model.get_params(deep=False):
+        model.set_params(warm_up=10**6)
     return model.set_params(gamma=0.25) if isinstance(getattr(model, "gamma", 0), str) else model
 
 
@@ -123,7 +129,8 @@ def ways_to_go_on(model: Any, stream: Stream) -> list[Callable[[], Any]]:
 def scores(model: Any, X: Any) -> NDArray[np.float64]:
     """The model's real-valued output."""
     if transforming(model) or is_regressor(model):
-        return np.asarray(predicted(model, X))
+        values = predicted(model, X)
+        return np.asarray(values.toarray() if sp.issparse(values) else values)
     return np.asarray(model.decision_function(X))
 
 
@@ -222,6 +229,11 @@ def weighing(estimator: Any) -> bool:
 
 def sparse(estimator: Any) -> bool:
     return bool(estimator.__sklearn_tags__().input_tags.sparse)
+
+
+def centring(estimator: Any) -> bool:
+    """Whether dense rows are moved, and sparse ones cannot be."""
+    return getattr(estimator, "_centres", False)
 
 
 def savable(estimator: Any) -> bool:

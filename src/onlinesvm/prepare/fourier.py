@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from ..base import OnlineTransformer
+from ..base import KernelFeatures
 from ..base.parameters import count, flag, inherit, word
 
 
-class FourierFeatures(OnlineTransformer):
+class FourierFeatures(KernelFeatures):
     """Random Fourier features (Rahimi & Recht): a kernel without any example.
 
     For streams that may keep nothing, or drift so that no landmark would stay typical: the features

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base import AnyKernel, OnlineTransformer
+from ..base import AnyKernel, KernelFeatures
 from ..base.parameters import number
 
 
-class NystroemFeatures(OnlineTransformer, AnyKernel):
+class NystroemFeatures(KernelFeatures, AnyKernel):
     """Nystroem features (Williams & Seeger) of a stream: kernel learning in constant memory.
 
     For streams without end on which a linear model is too plain and a kernel machine would grow:
@@ -89,3 +89,7 @@ class NystroemFeatures(OnlineTransformer, AnyKernel):
         """L^-1, by which kernel values with the landmarks become features."""
         self._fitted_core("normalization_")
         return self.dual_coef_[: len(self.support_)]
+
+    @property
+    def _moves(self) -> bool:
+        return len(self.support_) < self.n_components  # a landmark gives earlier rows a feature

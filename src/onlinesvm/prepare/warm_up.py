@@ -1,0 +1,325 @@
+"""What columns are like, taken from the first rows of a stream, from all of them or the latest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base import OnlineTransformer
+from ..base.batch import Batch
+from ..base.numpy_core import NumpyCore
+from ..base.parameters import count, inherit, word
+from ..base.rows import DenseRows, Rows, SparseRows
+from .moments import Floats, Moments, quantiles
+
+#: Rows that are summed up together, so that how a stream is cut changes no bit.
+BLOCK = 256
+#: The largest magnitude of a value: its square, summed over many rows, is a number still.
+MOST = 1e145
+_ROW_PARTS = ("values", "data", "indices", "indptr")
+
+
+def _none() -> Floats:
+    return np.empty(0)
+
+
+@dataclass(frozen=True)
+class ColumnFacts:
+    """What is known of the columns: settled for good, or blocks summed up and rows that wait."""
+
+    settled: bool = False
+    centre: Floats = field(default_factory=_none)  # once settled, and the next
+    scale: Floats = field(default_factory=_none)
+    past: Moments = field(default_factory=Moments)  # of the blocks that are full
+    past_weight: float = 0.0
+    recent: Rows | None = None  # rows after those
+    weights: Floats = field(default_factory=_none)  # of these
+    arrived: int = 0  # rows taken so far
+
+    def with_rows(self, rows: Rows, w: Floats) -> ColumnFacts:
+        kept = rows.kept()
+        recent = kept if self.recent is None else self.recent.joined([kept])
+        weights = np.append(self.weights, w)
+        return replace(self, recent=recent, weights=weights, arrived=self.arrived + len(rows))
+
+    def latest(self, n: int) -> ColumnFacts:
+        """Without all but the latest n rows."""
+        if self.recent is None or len(self.recent) <= n:
+            return self
+        first = len(self.recent) - n
+        recent = self.recent.part(first, len(self.recent))
+        return replace(self, recent=recent, weights=self.weights[first:])
+
+    def summed_up(self) -> ColumnFacts:
+        """Full blocks of rows summed up, the others left as they are."""
+        if self.recent is None or len(self.recent) < BLOCK:
+            return self
+        past, weight, done = self.past, self.past_weight, 0
+        while len(self.recent) - done >= BLOCK:
+            past, weight = self._and_then(past, weight, done, done + BLOCK)
+            done += BLOCK
+        recent = self.recent.part(done, len(self.recent))
+        return replace(
+            self,
+            past=past,
+            past_weight=weight,
+            recent=recent if len(recent) else None,
+            weights=self.weights[done:],
+        )
+
+    def _and_then(
+        self, past: Moments, weight: float, start: int, stop: int
+    ) -> tuple[Moments, float]:
+        assert self.recent is not None
+        w = self.weights[start:stop]
+        more = Moments.of(self.recent.part(start, stop), w)
+        width = max(len(more.mean), len(past.mean))
+        more = more.widened(width, float(w.sum()))
+        if not weight:
+            return more, float(w.sum())
+        return past.widened(width, weight).and_then(more), weight + float(w.sum())
+
+    @cached_property
+    def moments(self) -> Moments:
+        """Of all rows that count."""
+        if self.recent is None:
+            return self.past
+        return self._and_then(self.past, self.past_weight, 0, len(self.recent))[0]
+
+    @cached_property
+    def quartiles(self) -> NDArray[np.float64]:
+        if self.recent is None:
+            return np.zeros((3, 0))
+        return quantiles(self.recent, self.weights, (0.25, 0.5, 0.75))
+
+    @property
+    def width(self) -> int:
+        recent = 0 if self.recent is None else self.recent.columns()
+        return max(recent, len(self.past.mean), len(self.centre))
+
+
+class ColumnCore(NumpyCore):
+    """Keeps :class:`ColumnFacts` by the words ``statistic`` and ``after``."""
+
+    known: ColumnFacts
+
+    def _nothing(self) -> ColumnFacts:
+        return ColumnFacts()
+
+    def _learned(self, rows: Rows, weights: Floats) -> ColumnFacts:
+        known, most = self.known, self.settings["warm_up"]
+        if (weights != 1).any():  # sums must not turn out too large when somebody looks
+            self._measured(ColumnFacts().with_rows(rows, weights))
+        match self.settings["after"]:
+            case "freeze":
+                if known.settled:
+                    return known
+                take = min(len(rows), most - known.arrived)
+                known = self._with(known, rows.part(0, take), weights[:take])
+                return self._settled(known) if known.arrived == most else known
+            case "forget":
+                return known.with_rows(rows, weights).latest(most)
+        return self._with(known, rows, weights)
+
+    def _with(self, known: ColumnFacts, rows: Rows, weights: Floats) -> ColumnFacts:
+        known = known.with_rows(rows, weights)
+        return known.summed_up() if self.settings["statistic"] == "moments" else known
+
+    def _settled(self, known: ColumnFacts) -> ColumnFacts:
+        centre, scale = self._measured(known)
+        return ColumnFacts(True, centre, scale, arrived=known.arrived)
+
+    def fit_rows(self, rows: Rows, weights: Floats) -> None:
+        """Learn all rows there are, and settle where that is the word."""
+        if self.settings["after"] != "freeze":
+            self._take(rows, weights)
+            return
+        known = self._with(self.known, rows, weights)
+        self.known, self.changes = self._settled(known), self.changes + 1
+
+    def finish(self) -> None:
+        """Settle now, with the rows so far."""
+        if self.settings["after"] == "freeze" and not self.known.settled:
+            self.known, self.changes = self._settled(self.known), self.changes + 1
+
+    def columns(self, width: int) -> tuple[Floats, Floats]:
+        """Centre and scale of so many columns; one that never came has 0 and 1."""
+        known = self.known
+        centre, scale = (known.centre, known.scale) if known.settled else self._measured(known)
+        more = max(0, width - len(centre))
+        return np.append(centre, np.zeros(more))[:width], np.append(scale, np.ones(more))[:width]
+
+    def _measured(self, known: ColumnFacts) -> tuple[Floats, Floats]:
+        """Centre and scale of the columns by the rows that count; a scale of 0 is 1."""
+        if self.settings["statistic"] == "moments":
+            centre, scale = known.moments.mean, known.moments.deviation()
+        else:
+            low, centre, high = known.quartiles
+            scale = high - low
+        return centre, np.where(scale > 0, scale, 1.0)
+
+    # --- persistence --------------------------------------------------------------------------
+
+    def _state(self) -> dict[str, Any]:
+        known = self.known
+        rows = {} if known.recent is None else known.recent.to_facts()
+        return {
+            "width": known.width,
+            "settled": np.asarray(int(known.settled)),
+            "arrived": known.arrived,
+            "centre": known.centre,
+            "scale": known.scale,
+            "past_weight": known.past_weight,
+            "past_weights": known.past.weight,
+            "past_mean": known.past.mean,
+            "past_squares": known.past.squares,
+            "weights": known.weights,
+            "values": rows.get("values", np.empty((0, 0))),
+            "data": rows.get("data", np.empty(0)),
+            "indices": rows.get("indices", np.empty(0, np.int32)),
+            "indptr": rows.get("indptr", np.empty(0, np.int64)),
+        }
+
+    def _from_state(self, state: Mapping[str, NDArray[Any]], width: int) -> ColumnFacts:
+        settled, arrived = int(state["settled"]), int(state["arrived"])
+        centre, scale = (np.array(state[name]) for name in ("centre", "scale"))
+        past = Moments(
+            *(np.array(state[f"past_{name}"]) for name in ("weights", "mean", "squares"))
+        )
+        weights, past_weight = np.array(state["weights"]), float(state["past_weight"])
+        recent = self._rows_from(state, width)
+        every = (centre, scale, past.weight, past.mean, past.squares, weights)
+        if not all(np.isfinite(array).all() for array in every) or not np.isfinite(past_weight):
+            raise ValueError("its state has numbers that are not finite")
+        signs = (scale <= 0).any(), (past.weight < 0).any(), (past.squares < 0).any()
+        if any(signs) or (weights <= 0).any() or past_weight < 0 or arrived < 0:
+            raise ValueError("its state has a number of the wrong sign")
+        shapes = {len(past.weight), len(past.mean), len(past.squares)}
+        if len(shapes) > 1 or len(centre) != len(scale) or len(weights) != _count(recent):
+            raise ValueError("its state has arrays that do not fit together")
+        known = ColumnFacts(
+            bool(settled), centre, scale, past, past_weight, recent, weights, arrived
+        )
+        self._demand_possible(known, settled, width)
+        return known
+
+    def _rows_from(self, state: Mapping[str, NDArray[Any]], width: int) -> Rows | None:
+        dense = state["values"].size
+        sparse = any(state[name].size for name in ("data", "indices", "indptr"))
+        if dense and sparse:
+            raise ValueError("its state has rows of two kinds")
+        if not dense and not sparse:
+            if state["values"].shape != (0, 0):
+                raise ValueError("its state has rows of no kind")
+            return None
+        kind = DenseRows if dense else SparseRows
+        rows: Rows = kind.from_facts({name: np.array(state[name]) for name in _ROW_PARTS}, width)
+        if not len(rows) or np.isinf(rows.values()).any():
+            raise ValueError("its state has numbers that are not finite")
+        return rows
+
+    def _demand_possible(self, known: ColumnFacts, settled: int, width: int) -> None:
+        """A ValueError unless learning could have led here."""
+        after, most, n = self.settings["after"], self.settings["warm_up"], _count(known.recent)
+        by_blocks = self.settings["statistic"] == "moments" and after != "forget"
+        possible = (
+            known.width == width
+            and settled in (0, 1)
+            and (not settled or (after == "freeze" and n == 0 and not len(known.past.mean)))
+            and (bool(settled) or not len(known.centre))
+            and (known.past_weight > 0) == (len(known.past.mean) > 0)
+            and n <= known.arrived
+            and (n < BLOCK if by_blocks else n <= most and not len(known.past.mean))
+            and (after != "freeze" or bool(settled) or known.arrived < most)
+        )
+        if not possible:
+            raise ValueError("its state is none that learning leads to")
+
+
+def _count(rows: Rows | None) -> int:
+    return 0 if rows is None else len(rows)
+
+
+class WarmingUp(OnlineTransformer):
+    """A transformer that takes what columns are like from the first rows, and then keeps to it."""
+
+    warm_up: int = count(
+        default=256,
+        at_least=1,
+        doc="""Rows that settle the statistics of a stream; with ``after="forget"`` the rows that
+        they are over. Those of weight 0 do not count. ``fit`` takes all its rows.""",
+    )
+    after: Literal["freeze", "move", "forget"] = word(
+        default="freeze",
+        words=("freeze", "move", "forget"),
+        doc="""What becomes of the statistics after the warm-up. ``"freeze"``: they stay, so that
+        a feature keeps its meaning for the model behind. ``"move"``: they are those of all rows
+        so far. ``"forget"``: those of the latest ``warm_up`` rows. A model that keeps examples
+        should stand behind a frozen one; one that takes steps can follow a slow movement.""",
+    )
+    dtype: Literal["float32", "float64"] = inherit(
+        default="float64", doc="Type of the features; the statistics are float64 throughout."
+    )
+    # No thread is of use here, and nothing takes long enough to be watched.
+    n_jobs = None
+    verbose = False
+
+    _attributes: ClassVar[Mapping[str, str]] = {
+        "settled_": "bool, whether the statistics stay as they are from now on",
+    }
+    _core: Any
+
+    def finish(self) -> Self:
+        """End the warm-up now, with the rows so far, where ``after="freeze"``."""
+        self._fitted_core("settled_").finish()
+        return self
+
+    @property
+    def settled_(self) -> bool:
+        """Whether the statistics stay as they are from now on."""
+        return bool(self._fitted_core("settled_").known.settled)
+
+    def _fit(self, batch: Batch) -> None:
+        self._begin(batch)
+        counting = batch.counting()
+        w = np.ones(len(batch.rows)) if batch.weights is None else batch.weights
+        self._core.fit_rows(batch.rows.picked(counting), w[counting])
+        self._count_in(self._ids_of(batch, 0, len(batch.rows)))
+
+    def transform_one(self, x: Any) -> Any:
+        """The features of one example: an array of a 1-D array, a dict by name of a dict.
+
+        All are 0 before anything was learned; of a dict, names that never came are left out.
+        """
+        named = isinstance(x, Mapping)
+        if not self.__sklearn_is_fitted__():
+            return dict.fromkeys(x, 0.0) if named else np.zeros(len(x), dtype=self.dtype)
+        row = self._features([x] if named else np.asarray(x).reshape(1, -1))
+        if named and self._vocabulary is not None:
+            names = self._vocabulary.columns
+            values = row.toarray()[0].tolist()
+            return {name: values[names[name]] for name in x if name in names}
+        values = np.asarray(row.toarray() if hasattr(row, "toarray") else row)[0]
+        return dict(zip(self._names_out(), values.tolist(), strict=True)) if named else values
+
+    def _names_out(self) -> list[str]:
+        return [str(name) for name in self.get_feature_names_out()]
+
+    def _limit(self) -> float:
+        return min(super()._limit(), MOST)
+
+    @property
+    def _warming_up(self) -> bool:
+        return self.after == "freeze" and not self.settled_
+
+    @property
+    def _moves(self) -> bool:
+        return self.after != "freeze"
+
+    def _core_target(self) -> None:
+        return None  # rows go through partial_fit: there is no faster way to a core in NumPy
