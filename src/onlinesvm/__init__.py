@@ -50,6 +50,8 @@ from .margin.romma import RommaClassifier as RommaClassifier
 from .margin.winnow import WinnowClassifier as WinnowClassifier
 from .prepare.fourier import FourierFeatures as FourierFeatures
 from .prepare.nystroem import NystroemFeatures as NystroemFeatures
+from .prepare.pipeline import OnlinePipeline as OnlinePipeline
+from .prepare.pipeline import make_online_pipeline as make_online_pipeline
 from .prepare.scaler import OnlineScaler as OnlineScaler
 from .queries import All as All
 from .queries import Greedy as Greedy

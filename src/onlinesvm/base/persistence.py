@@ -64,6 +64,10 @@ class Persistent(ModelState):
                 f"{kind.__name__} is a class of your own, which load could not find; "
                 "pickle the model instead"
             )
+        write(path, kind.__name__, self._arrays())
+
+    def _arrays(self) -> dict[str, NDArray[Any]]:
+        """All that a file has to say of the model, by name."""
         with self._register:
             facts = {"params": self.get_params(deep=False)}
             arrays: dict[str, NDArray[Any]] = {}
@@ -72,8 +76,7 @@ class Persistent(ModelState):
                 arrays = {_STATE + name: array for name, array in self._core.state().items()}
         text = json.dumps({k: _json_fact(k, v) for k, v in facts.items()}, allow_nan=False)
         arrays[_FACTS] = np.frombuffer(text.encode(), dtype=np.uint8)
-        with replacing(path) as file:
-            file.write(_pack(kind.__name__, arrays))
+        return arrays
 
     def _facts(self) -> dict[str, Any]:
         """What is known besides the parameters and the core's arrays."""
@@ -145,7 +148,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     """
     try:
         kind, arrays = _unpack(_read(path))
-        return _rebuild(kind, arrays)
+        return rebuilt(kind, arrays)
     except _NO_MODEL as e:
         why = "".join(c if c.isprintable() else "?" for c in " ".join(str(e).split()))
         raise ValueError(f"{path} is not a model this version can load: {why[:400]}") from None
@@ -160,14 +163,23 @@ def _read(path: str | os.PathLike[str]) -> bytes:
 def _classes() -> dict[str, type[Any]]:
     import onlinesvm  # the public names exist only once the package is complete
 
-    every = (*onlinesvm.all_estimators(), *onlinesvm.all_transformers())
+    every = (*onlinesvm.all_estimators(), *onlinesvm.all_transformers(), onlinesvm.OnlinePipeline)
     return {cls.__name__: cls for cls in every}
 
 
-def _rebuild(kind: str, arrays: dict[str, NDArray[Any]]) -> Any:
+def write(path: str | os.PathLike[str], kind: str, arrays: dict[str, NDArray[Any]]) -> None:
+    """Write what a model of a class has to say, whole or not at all."""
+    with replacing(path) as file:
+        file.write(_pack(kind, arrays))
+
+
+def rebuilt(kind: str, arrays: dict[str, NDArray[Any]]) -> Any:
+    """The model of a class that said so; something in the arrays raises if they lie."""
     cls = _classes().get(kind)
     if cls is None:
         raise ValueError(f"it holds a {kind[:80]!r}, which is no class of this library")
+    if hasattr(cls, "_from_arrays"):  # it is made of others
+        return cls._from_arrays(arrays)
     text = arrays.pop(_FACTS).tobytes()
     facts = {name: from_json(value) for name, value in dict(json.loads(text)).items()}
     params = facts.pop("params")

@@ -65,6 +65,11 @@ class OnlineTransformer(TransformerMixin, OnlineLearner):
         """Whether learning an example may change the features of those before it."""
         return False
 
+    @property
+    def _done(self) -> bool:
+        """Whether there is nothing left to learn from any example."""
+        return False
+
     def _core_target(self) -> Callable[[Any], float | None] | None:
         return _no_target
 

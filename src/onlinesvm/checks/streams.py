@@ -148,6 +148,8 @@ def fingerprint(model: Any) -> dict[str, bytes]:
     """Every bit of what a model has learned, by name: equal fingerprints, equal futures."""
     if not model.__sklearn_is_fitted__():
         return {}
+    if hasattr(model, "steps"):  # a pipeline is what its steps are, and what it holds
+        return {name: _bits(array) for name, array in model._arrays().items()}
     state = {f"state.{name}": _bits(array) for name, array in model._core.state().items()}
     facts = {name: to_json(name, fact) for name, fact in model._facts().items()}
     return state | {name: json.dumps(fact).encode() for name, fact in facts.items()}

@@ -321,5 +321,9 @@ class WarmingUp(OnlineTransformer):
     def _moves(self) -> bool:
         return self.after != "freeze"
 
+    @property
+    def _done(self) -> bool:
+        return self.settled_ and self._vocabulary is None  # dicts may bring names still
+
     def _core_target(self) -> None:
         return None  # rows go through partial_fit: there is no faster way to a core in NumPy

@@ -1,0 +1,453 @@
+"""Preparation and model as one: what they learn, how they are called and how they are saved."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import clone, is_classifier
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from ..base import OnlineEstimator, OnlineTransformer
+from ..base.gamma import WARM_UP
+from ..base.json_values import from_json, to_json
+from ..base.persistence import rebuilt, write
+from .tables import Held, Names, read_table, record_of
+
+
+@dataclass(frozen=True)
+class _Progress:
+    """Where a pipeline stands: its parts, the rows it holds back, the columns it was begun with."""
+
+    transformers: tuple[OnlineTransformer, ...]
+    last: OnlineEstimator
+    held: Held | None  # while something warms up
+    names: Names
+    classes: Any = None  # as the first call named them
+
+
+def _decides(pipeline: Any) -> bool:
+    return hasattr(pipeline.steps[-1][1], "decision_function")
+
+
+class OnlinePipeline(Pipeline):
+    """Preparation and model as one estimator that learns from a stream and is saved as one file.
+
+    For any stream whose features are not yet of one size and without gaps: it takes what the rows
+    are like from the rows themselves, and the model behind never sees a feature change its meaning.
+    :func:`make_online_pipeline` names the steps for you.
+
+    **The warm-up.** A kernel machine keeps examples, so features must not move under them. While a
+    step warms up (``OnlineScaler(warm_up=256)``) the pipeline holds the rows. At the 1st, 2nd, 4th,
+    ... of them, and when the warm-up ends, all steps begin anew and learn what is held, so that
+    there is always a model to ask; rows between these are learned with the preparation at hand.
+    When it ends, preparation and model are as if the preparation had been known beforehand: the
+    first rows are learned a few times over, at about twice the cost, and held until then.
+
+    A step that always moves (``after="move"``) is shown one row at a time, and the row is then
+    learned as it looks at that moment. So any cut of a stream gives the same bits, whatever the
+    steps; but moving steps cost a call per row, and what a kernel machine keeps stays as it was
+    scaled when it came.
+
+    Columns are known by name where the first rows had names: reordered ones are put in order,
+    missing ones refused, others passed over. Dicts may bring new names at any time.
+
+    Parameters
+    ----------
+    steps : list of (name, estimator)
+        Transformers of this library, then one of its estimators.
+
+    Attributes
+    ----------
+    classes_, n_features_in_, feature_names_in_ : as in scikit-learn
+    n_seen_ : int, examples that arrived
+    nbytes_ : int, memory of all steps and of the rows held back
+    settled_ : bool, whether every step that warms up has done so
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onlinesvm import LASVC, OnlinePipeline, OnlineScaler
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(1000, 2)) * [1.0, 1e4]
+    >>> y = X[:, 0] * X[:, 1] > 0
+    >>> model = OnlinePipeline([("scale", OnlineScaler()), ("svm", LASVC(classes=[False, True]))])
+    >>> for start in range(0, 800, 50):
+    ...     model = model.partial_fit(X[start : start + 50], y[start : start + 50])
+    >>> print(f"{model.score(X[800:], y[800:]):.2f}")
+    0.93
+    """
+
+    memory = None
+    transform_input = None
+    verbose = False
+    _held: Held | None = None
+    _names: Names = None
+    _classes: Any = None
+
+    def __init__(self, steps: list[tuple[str, Any]]) -> None:
+        self.steps = steps
+
+    # --- learning -----------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Forget everything, then fit each step on all rows, one after the other."""
+        self._demand_steps()
+        rows, names = read_table(X, None, fresh=True)
+        transformers, last = self._anew()
+        for step in transformers:
+            rows = _through(step.fit(rows, sample_weight=sample_weight), rows)
+        last.fit(rows, y, sample_weight=sample_weight)
+        return self._stand(_Progress(transformers, last, None, names))
+
+    def partial_fit(
+        self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None, ids: Any = None
+    ) -> Self:
+        """Go on learning with the rows of ``X``, in order; any cut gives the same bits.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame or list of dicts, n rows
+        y : array of n labels or numbers
+        classes : array of labels, optional
+            As the last step takes them: needed at the first call, unless it was given ``classes``.
+        sample_weight : array of n numbers >= 0, optional
+            0 skips an example.
+        ids : array of n integers >= 0, optional
+            Names for the examples, to :meth:`unlearn` them by.
+
+        Returns
+        -------
+        self
+        """
+        self._demand_steps()
+        fresh = not self.__sklearn_is_fitted__()
+        rows, names = read_table(X, None if fresh else self._names, fresh=fresh)
+        n = rows.shape[0] if hasattr(rows, "shape") else len(rows)
+        last = self.steps[-1][1]
+        batch = Held(
+            rows,
+            None if y is None else _column("y", y, n),
+            last._read_weights(sample_weight, n),
+            self._ids(ids, n, fresh=fresh),
+        )
+        if fresh:
+            if classes is not None and not is_classifier(last):
+                raise ValueError("classes is for classifiers; leave it out")
+            transformers, last = self._anew()
+            held = Held.nothing() if self._warm_up_rows() else None
+            progress = _Progress(transformers, last, held, names, classes)
+        else:
+            if classes is not None:
+                last._labels_for(classes, fresh=False)
+            transformers = tuple(step for _, step in self.steps[:-1])
+            progress = _Progress(transformers, last, self._held, self._names, self._classes)
+        return self._stand(self._after(progress, batch))
+
+    def learn_one(self, x: Any, y: Any = None, w: float = 1.0) -> Self:
+        """Learn one example, a 1-D array or a dict by feature name."""
+        target = None if y is None else self.steps[-1][1]._one_target(y)
+        return self.partial_fit(_one(x), target, sample_weight=w)
+
+    def _after(self, progress: _Progress, batch: Held) -> _Progress:
+        """Where a pipeline stands that went on with these examples; the one before is untouched."""
+        while progress.held is not None and len(batch):
+            look = _next_look(progress.held.counted, self._warm_up_rows())
+            first, batch = batch.split_after(look - progress.held.counted)
+            held = progress.held.and_then(first)
+            if held.counted == look or not progress.last.__sklearn_is_fitted__():
+                progress = self._learned_afresh(progress, held)
+            else:
+                last = self._shown(copy.copy(progress.last), progress, first)
+                progress = _Progress(
+                    progress.transformers, last, held, progress.names, progress.classes
+                )
+        if not len(batch):
+            return progress
+        if not any(step._moves for step in progress.transformers):
+            return self._learned(progress, batch, progress.last)
+        last = copy.copy(progress.last)  # it takes a step for each row, and all of them or none
+        for i in range(len(batch)):
+            progress = self._learned(progress, batch.part(i, i + 1), last)
+        return progress
+
+    def _learned_afresh(self, progress: _Progress, held: Held) -> _Progress:
+        transformers, last = self._anew()
+        rows, w = held.rows, held.weights
+        for step in transformers:
+            rows = _through(step.partial_fit(rows, sample_weight=w), rows)
+        _learn(last, rows, held, progress.classes)
+        warm = held.counted >= self._warm_up_rows()
+        return _Progress(
+            transformers, last, None if warm else held, progress.names, progress.classes
+        )
+
+    def _learned(self, progress: _Progress, batch: Held, last: Any) -> _Progress:
+        """All steps after these rows; the last one, which knows how to fail, learns in place."""
+        rows, after = batch.rows, []
+        for step in progress.transformers:
+            if step.__sklearn_is_fitted__() and step._done:
+                step._ready()  # what was set since it began is refused as ever
+            else:
+                step = copy.copy(step).partial_fit(rows, sample_weight=batch.weights)
+            rows = _through(step, rows)
+            after.append(step)
+        _learn(last, rows, batch, progress.classes)
+        return _Progress(tuple(after), last, None, progress.names, progress.classes)
+
+    def _shown(self, last: Any, progress: _Progress, batch: Held) -> Any:
+        rows = batch.rows
+        for step in progress.transformers:
+            rows = _through(step, rows)
+        _learn(last, rows, batch, progress.classes)
+        return last
+
+    def _stand(self, progress: _Progress) -> Self:
+        """Take up all that was learned, in one step."""
+        names = [name for name, _ in self.steps]
+        parts = (*progress.transformers, progress.last)
+        self._held, self._names, self._classes = progress.held, progress.names, progress.classes
+        self.steps = list(zip(names, parts, strict=True))
+        return self
+
+    def _anew(self) -> tuple[tuple[OnlineTransformer, ...], Any]:
+        *transformers, last = (clone(step) for _, step in self.steps)
+        return tuple(transformers), last
+
+    def _ids(self, ids: Any, n: int, *, fresh: bool) -> NDArray[np.int64]:
+        last = self.steps[-1][1]
+        given = last._read_ids(ids, n, fresh=fresh)
+        start = 0 if fresh else last._next_id
+        return np.arange(start, start + n) if given is None else given
+
+    def _warm_up_rows(self) -> int:
+        """How many examples settle all steps."""
+        needed = [0]
+        for _, step in self.steps[:-1]:
+            if getattr(step, "after", "") == "freeze":
+                needed.append(step.warm_up)
+            elif isinstance(getattr(step, "gamma", None), str):
+                needed.append(WARM_UP)
+        return max(needed)
+
+    def _demand_steps(self) -> None:
+        if not self.steps:
+            raise ValueError("steps is empty; name at least one estimator")
+        for name, step in self.steps[:-1]:
+            if not isinstance(step, OnlineTransformer):
+                raise ValueError(
+                    f"steps has {name}={step!r:.60}, which is no transformer of this library; "
+                    "use sklearn.pipeline for others"
+                )
+        name, last = self.steps[-1]
+        if not isinstance(last, OnlineEstimator) or isinstance(last, OnlineTransformer):
+            raise ValueError(
+                f"steps ends with {name}={last!r:.60}, which is no estimator of this library; "
+                "put one there that predicts"
+            )
+        if not hasattr(last, "partial_fit"):
+            raise ValueError(f"steps ends with {name}={last!r:.60}, which has no partial_fit")
+
+    # --- asking -------------------------------------------------------------------------------
+
+    def _prepared(self, X: Any) -> tuple[Any, Any]:
+        """The rows as the last step takes them, and the last step."""
+        check_is_fitted(self)
+        steps = self.steps  # a list that is replaced, never changed: one look is consistent
+        rows, _ = read_table(X, self._names, fresh=False)
+        for _, step in steps[:-1]:
+            rows = _through(step, rows)
+        return rows, steps[-1][1]
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """What the last step predicts for each row of ``X``; learns nothing."""
+        rows, last = self._prepared(X)
+        return np.asarray(last.predict(rows))
+
+    @available_if(_decides)
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """The scores of the last step for each row of ``X``; learns nothing."""
+        rows, last = self._prepared(X)
+        return np.asarray(last.decision_function(rows))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy, or R^2 of a regressor, of the predictions for ``X``."""
+        rows, last = self._prepared(X)
+        return float(last.score(rows, y, sample_weight=sample_weight))
+
+    def predict_one(self, x: Any) -> Any:
+        """The prediction for one 1-D array or dict; before anything was learned as the model's."""
+        if not self.__sklearn_is_fitted__():
+            return self.steps[-1][1].predict_one(x)
+        return self.predict(_one(x))[0].item()
+
+    @available_if(_decides)
+    def decide_one(self, x: Any) -> Any:
+        """``decision_function`` of one 1-D array or dict; 0.0 before anything was learned."""
+        if not self.__sklearn_is_fitted__():
+            return 0.0
+        scores = self.decision_function(_one(x))[0]
+        return float(scores) if np.ndim(scores) == 0 else scores
+
+    # --- forgetting ---------------------------------------------------------------------------
+
+    def unlearn(self, ids: Any, *, certificate: bool = False) -> Any:
+        """Let the last step forget examples, where it can.
+
+        The preparation is not touched: a mean over the warm-up keeps the share of a row that is
+        unlearned. Where not even that may stay, fit the preparation on other rows first. A
+        certificate speaks of the last step.
+        """
+        last = self.steps[-1][1]
+        result = last.unlearn(ids, certificate=certificate)
+        if self._held is not None:
+            self._held = self._held.without(np.atleast_1d(np.asarray(ids)))
+        return result if certificate else self
+
+    # --- what it knows ------------------------------------------------------------------------
+
+    @property
+    def n_seen_(self) -> int:
+        """Examples that arrived, those of weight 0 included."""
+        return int(self.steps[-1][1].n_seen_)
+
+    @property
+    def nbytes_(self) -> int:
+        """Bytes held by all steps, and by rows held back."""
+        held = 0 if self._held is None else self._held.nbytes
+        return sum(int(step.nbytes_) for _, step in self.steps) + held
+
+    @property
+    def settled_(self) -> bool:
+        """Whether every step that warms up has done so."""
+        check_is_fitted(self)
+        return self._held is None
+
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """The names of the columns, where the first rows had some."""
+        if self._names is None:
+            raise AttributeError("OnlinePipeline has no feature_names_in_: its rows have no names")
+        return np.array(self._names, dtype=object)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return bool(self.steps) and bool(self.steps[-1][1].__sklearn_is_fitted__())
+
+    def __getitem__(self, which: Any) -> Any:
+        """A step by name or number; a slice is a pipeline of the same steps."""
+        if isinstance(which, slice):
+            return type(self)(self.steps[which])
+        return dict(self.steps)[which] if isinstance(which, str) else self.steps[which][1]
+
+    # --- persistence --------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write all steps to one file, whole or not at all; :func:`onlinesvm.load` reads it.
+
+        Loaded, it goes on as if it had never stopped, bit for bit, in the middle of a warm-up, too.
+        """
+        self._demand_steps()
+        write(path, "OnlinePipeline", self._arrays())
+
+    def _arrays(self) -> dict[str, NDArray[Any]]:
+        arrays: dict[str, NDArray[Any]] = {}
+        for i, (_, step) in enumerate(self.steps):
+            arrays |= {f"step{i}.{name}": array for name, array in step._arrays().items()}
+        facts = {
+            "steps": [[name, type(step).__name__] for name, step in self.steps],
+            "names": self._names,
+            "classes": self._classes,
+            "held": None if self._held is None else self._held.to_facts(),
+        }
+        text = json.dumps({k: to_json(k, v) for k, v in facts.items()}, allow_nan=False)
+        arrays["facts"] = np.frombuffer(text.encode(), dtype=np.uint8)
+        return arrays
+
+    @classmethod
+    def _from_arrays(cls, arrays: dict[str, NDArray[Any]]) -> OnlinePipeline:
+        text = arrays.pop("facts").tobytes()
+        facts = {name: from_json(value) for name, value in dict(json.loads(text)).items()}
+        if facts.keys() != {"steps", "names", "classes", "held"}:
+            raise ValueError("its pipeline has other facts than it should")
+        steps = []
+        for i, (name, kind) in enumerate(facts["steps"]):
+            if not isinstance(name, str) or not isinstance(kind, str) or kind == "OnlinePipeline":
+                raise ValueError("its steps are not names and classes")
+            start = f"step{i}."
+            own = {k: arrays.pop(k) for k in [k for k in arrays if k.startswith(start)]}
+            steps.append((name, rebuilt(kind, {k.removeprefix(start): v for k, v in own.items()})))
+        if arrays:
+            raise ValueError("it has arrays of steps that it does not have")
+        model = cls(steps)
+        model._demand_steps()
+        if len({bool(step.__sklearn_is_fitted__()) for _, step in steps}) > 1:
+            raise ValueError("some of its steps have learned, and others have not")
+        names = facts["names"]
+        if names is not None and (
+            not isinstance(names, list) or not all(isinstance(name, str) for name in names)
+        ):
+            raise ValueError("its column names are no list of strings")
+        model._names, model._classes = names, facts["classes"]
+        if facts["held"] is not None:
+            model._held = Held.from_facts(facts["held"])
+            if model._held.counted >= model._warm_up_rows():
+                raise ValueError("it holds more rows than its warm-up takes")
+        return model
+
+
+def make_online_pipeline(*steps: Any) -> OnlinePipeline:
+    """An :class:`OnlinePipeline` of these steps, named after their classes.
+
+    Examples
+    --------
+    >>> from onlinesvm import OnlineScaler, SGDSVC, make_online_pipeline
+    >>> list(make_online_pipeline(OnlineScaler(), SGDSVC()).named_steps)
+    ['onlinescaler', 'sgdsvc']
+    """
+    return OnlinePipeline(make_pipeline(*steps).steps)
+
+
+def _next_look(counted: int, warm_up: int) -> int:
+    """The number of examples after which all is learned afresh the next time."""
+    return min(1 << counted.bit_length(), warm_up)
+
+
+def _learn(last: Any, rows: Any, batch: Held, classes: Any) -> None:
+    named = {"classes": classes} if classes is not None and not last.__sklearn_is_fitted__() else {}
+    last.partial_fit(rows, batch.targets, sample_weight=batch.weights, ids=batch.ids, **named)
+
+
+def _through(step: OnlineTransformer, rows: Any) -> Any:
+    """The rows as a step hands them on: dicts stay dicts as long as names may come."""
+    features = step._features(rows)
+    if step._vocabulary is None or not sp.issparse(features):
+        return features
+    names = step._vocabulary.names()
+    return [record_of(features, i, names) for i in range(features.shape[0])]
+
+
+def _one(x: Any) -> Any:
+    if isinstance(x, Mapping):
+        return [x]
+    row = np.asarray(x)
+    if row.ndim != 1:
+        raise ValueError(f"x must be a dict or a 1-D array, got {row.ndim} dimensions")
+    return row.reshape(1, -1)
+
+
+def _column(name: str, y: Any, n: int) -> NDArray[Any]:
+    column = np.asarray(y)
+    if column.ndim == 2 and column.shape[1] == 1:
+        column = column[:, 0]
+    if column.ndim != 1 or len(column) != n:
+        raise ValueError(f"{name} must be one entry for each of the {n} rows of X")
+    return column

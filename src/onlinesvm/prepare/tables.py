@@ -1,0 +1,225 @@
+"""Rows as a caller has them: frames, dicts, arrays; put in order, cut, joined and kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+Names = list[str] | None  # of the columns, in order; None: they have none, or dicts bring them
+
+
+def is_frame(X: Any) -> bool:
+    return hasattr(X, "columns") and hasattr(X, "__getitem__") and not isinstance(X, Mapping)
+
+
+def read_table(X: Any, names: Names, *, fresh: bool) -> tuple[Any, Names]:
+    """The rows as arrays or dicts, columns in the order of ``names``, and the names in force."""
+    if is_frame(X):
+        found = [str(name) for name in X.columns]
+        if fresh:
+            names = found
+        elif names is None:
+            return _values(X, list(X.columns)), None
+        columns = dict(zip(found, X.columns, strict=True))
+        _demand_all(names or [], columns)
+        return _values(X, [columns[name] for name in names or []]), names
+    if isinstance(X, list | tuple) and len(X) and isinstance(X[0], Mapping):
+        if names is None or fresh:
+            return list(X), None
+        for record in X:
+            _demand_all(names, record)
+        return _tidy([[record[name] for name in names] for record in X]), names
+    if sp.issparse(X):
+        return sp.csr_array(X), names
+    rows = X if isinstance(X, np.ndarray) else np.asarray(X)
+    if rows.ndim != 2 or not len(rows):
+        raise ValueError(
+            f"X must be 2-D with at least one row, got the shape {rows.shape}. Reshape your data "
+            "with X.reshape(1, -1) for one example"
+        )
+    if names is not None and rows.shape[1] != len(names):
+        raise ValueError(f"X has {rows.shape[1]} columns, but the names of {len(names)} are known")
+    return rows, names
+
+
+def _demand_all(names: Sequence[str], there: Mapping[Any, Any]) -> None:
+    missing = [name for name in names if name not in there]
+    if missing:
+        raise ValueError(
+            f"X lacks the column {missing[0]!r}, which the first rows had; add it, or fit anew"
+        )
+
+
+def _values(frame: Any, columns: list[Any]) -> NDArray[Any]:
+    if not columns or not len(frame):
+        raise ValueError("X is empty: Found array with 0 sample(s) or feature(s); pass some")
+    parts = [np.asarray(frame[name]) for name in columns]
+    if all(part.dtype.kind in "fiub" for part in parts):
+        return np.column_stack([part.astype(np.float64) for part in parts])
+    table = np.empty((len(parts[0]), len(parts)), dtype=object)
+    for j, part in enumerate(parts):
+        table[:, j] = part
+    return table
+
+
+def _tidy(rows: list[list[Any]]) -> NDArray[Any]:
+    """Numbers as float64, anything else as it is."""
+    table = np.empty((len(rows), len(rows[0])), dtype=object)
+    for i, row in enumerate(rows):
+        table[i] = row
+    plain = all(isinstance(v, int | float | np.number | np.bool_) for row in rows for v in row)
+    return table.astype(np.float64) if plain else table
+
+
+def record_of(rows: Any, i: int, names: list[Any]) -> dict[Any, float]:
+    """A sparse row as a dict."""
+    at = slice(rows.indptr[i], rows.indptr[i + 1])
+    pairs = zip(rows.indices[at].tolist(), rows.data[at].tolist(), strict=True)
+    return {names[j]: value for j, value in pairs}
+
+
+def part(rows: Any, start: int, stop: int) -> Any:
+    return rows[start:stop]
+
+
+def joined(one: Any, other: Any) -> Any:
+    """The rows of both, one after the other."""
+    if isinstance(one, list):
+        if not isinstance(other, list):
+            raise ValueError("X must be a list of dicts, since the pipeline was started with dicts")
+        return one + other
+    if isinstance(other, list):
+        raise ValueError("X is a list of dicts, but the pipeline was started without names")
+    if one.shape[1] != other.shape[1]:
+        raise ValueError(
+            f"X has {other.shape[1]} features, but OnlinePipeline is expecting {one.shape[1]} "
+            "features as input"
+        )
+    if sp.issparse(one) or sp.issparse(other):
+        return sp.csr_array(sp.vstack([sp.csr_array(one), sp.csr_array(other)]))
+    return np.vstack([one, other])
+
+
+@dataclass(frozen=True)
+class Held:
+    """Examples as they came, with all that was said of them; immutable."""
+
+    rows: Any
+    targets: NDArray[Any] | None
+    weights: NDArray[np.float64] | None
+    ids: NDArray[np.int64]
+
+    @staticmethod
+    def nothing() -> Held:
+        return Held(None, None, None, np.empty(0, np.int64))
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def counted(self) -> int:
+        """Examples that count: those of weight above 0."""
+        return len(self) if self.weights is None else int((self.weights > 0).sum())
+
+    def part(self, start: int, stop: int) -> Held:
+        at = slice(start, stop)
+        return Held(
+            part(self.rows, start, stop),
+            None if self.targets is None else self.targets[at],
+            None if self.weights is None else self.weights[at],
+            self.ids[at],
+        )
+
+    def split_after(self, counting: int) -> tuple[Held, Held]:
+        """Up to so many examples that count, and the rest."""
+        n = len(self)
+        if self.weights is None:
+            cut = min(counting, n)
+        else:
+            found = np.flatnonzero(self.weights > 0)
+            cut = int(found[counting - 1]) + 1 if len(found) >= counting else n
+        return self.part(0, cut), self.part(cut, n)
+
+    def and_then(self, more: Held) -> Held:
+        if not len(self):
+            return more
+        return Held(
+            joined(self.rows, more.rows),
+            _appended(self.targets, more.targets),
+            _weights(self, more),
+            np.append(self.ids, more.ids),
+        )
+
+    def without(self, ids: NDArray[Any]) -> Held:
+        """Only the others."""
+        stay = np.flatnonzero(~np.isin(self.ids, ids))
+        if not len(stay):
+            return Held.nothing()
+        rows = [self.rows[i] for i in stay] if isinstance(self.rows, list) else self.rows[stay]
+        return Held(
+            rows,
+            None if self.targets is None else self.targets[stay],
+            None if self.weights is None else self.weights[stay],
+            self.ids[stay],
+        )
+
+    @property
+    def nbytes(self) -> int:
+        if self.rows is None:
+            return 0
+        if isinstance(self.rows, list):
+            return 100 * sum(len(record) for record in self.rows)
+        return int(getattr(self.rows, "nbytes", 0) or self.rows.data.nbytes) + 24 * len(self)
+
+    # --- persistence --------------------------------------------------------------------------
+
+    def to_facts(self) -> dict[str, Any]:
+        rows = self.rows
+        if sp.issparse(rows):
+            rows = (rows.data, rows.indices, rows.indptr, rows.shape[1])
+        return {"rows": rows, "y": self.targets, "w": self.weights, "ids": self.ids}
+
+    @staticmethod
+    def from_facts(facts: Mapping[str, Any]) -> Held:
+        """From a file, which is not to be trusted."""
+        rows, y, w = facts["rows"], facts["y"], facts["w"]
+        ids = np.asarray(facts["ids"], dtype=np.int64)
+        if rows is None and y is None and w is None and not ids.size:
+            return Held.nothing()
+        if isinstance(rows, tuple):
+            data, indices, indptr, width = rows
+            rows = sp.csr_array((data, indices, indptr), shape=(len(indptr) - 1, width))
+            rows.check_format(full_check=True)
+        elif isinstance(rows, list):
+            if not all(isinstance(record, dict) for record in rows):
+                raise ValueError("its held rows are no dicts")
+        elif not isinstance(rows, np.ndarray) or rows.ndim != 2:
+            raise ValueError("its held rows are no table")
+        n = len(rows) if isinstance(rows, list) else rows.shape[0]
+        if ids.shape != (n,) or len(np.unique(ids)) < n or not n or ids.min() < 0:
+            raise ValueError("its held rows have no ids of their own")
+        if y is not None and np.shape(y) != (n,):
+            raise ValueError("its held rows do not fit their targets")
+        if w is not None:
+            w = np.asarray(w, dtype=np.float64)
+            if w.shape != (n,) or not np.isfinite(w).all() or (w < 0).any():
+                raise ValueError("its held rows do not fit their weights")
+        return Held(rows, None if y is None else np.asarray(y), w, ids)
+
+
+def _appended(one: Any, other: Any) -> Any:
+    if (one is None) != (other is None):
+        raise ValueError("y was passed in one call and not in another; pass it in all or none")
+    return None if one is None else np.concatenate([one, other])
+
+
+def _weights(one: Held, other: Held) -> NDArray[np.float64] | None:
+    if one.weights is None and other.weights is None:
+        return None
+    parts = [np.ones(len(h)) if h.weights is None else h.weights for h in (one, other)]
+    return np.concatenate(parts)
