@@ -48,7 +48,10 @@ from .margin.passive_aggressive import PassiveAggressiveRegressor as PassiveAggr
 from .margin.perceptron import KernelPerceptron as KernelPerceptron
 from .margin.romma import RommaClassifier as RommaClassifier
 from .margin.winnow import WinnowClassifier as WinnowClassifier
+from .prepare.encoders import OnlineOneHot as OnlineOneHot
+from .prepare.encoders import OnlineOrdinal as OnlineOrdinal
 from .prepare.fourier import FourierFeatures as FourierFeatures
+from .prepare.imputer import OnlineImputer as OnlineImputer
 from .prepare.nystroem import NystroemFeatures as NystroemFeatures
 from .prepare.pipeline import OnlinePipeline as OnlinePipeline
 from .prepare.pipeline import make_online_pipeline as make_online_pipeline
@@ -81,8 +84,8 @@ def all_transformers() -> list[type[OnlineTransformer]]:
     Examples
     --------
     >>> import onlinesvm
-    >>> [cls.__name__ for cls in onlinesvm.all_transformers()]
-    ['FourierFeatures', 'NystroemFeatures', 'OnlineScaler']
+    >>> [cls.__name__ for cls in onlinesvm.all_transformers() if cls.__name__.endswith("Features")]
+    ['FourierFeatures', 'NystroemFeatures']
     """
     return [cls for cls in _methods() if issubclass(cls, OnlineTransformer)]
 

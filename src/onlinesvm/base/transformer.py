@@ -23,11 +23,12 @@ class OnlineTransformer(TransformerMixin, OnlineLearner):
     """An :class:`OnlineEstimator` whose scores are features.
 
     A model that learns from the features wants each of them to keep its meaning. What a transformer
-    can promise of that it says by ``_warming_up`` and ``_moves``, which :class:`OnlinePipeline`
+    can promise of that it says by ``_warm_up_rows`` and ``_moves``, which :class:`OnlinePipeline`
     asks.
     """
 
     _centres: ClassVar[bool] = False  # dense rows are moved, and sparse ones are not
+    _passes: ClassVar[bool] = False  # values are handed on before anything was learned
 
     def transform(self, X: Any) -> Any:
         """The features of the rows of ``X``; learns nothing.
@@ -56,9 +57,9 @@ class OnlineTransformer(TransformerMixin, OnlineLearner):
         return rows.score(self._core)
 
     @property
-    def _warming_up(self) -> bool:
-        """Whether features will change once more, for good, when enough examples have come."""
-        return False
+    def _warm_up_rows(self) -> int:
+        """How many examples settle what the features mean; 0: they mean it from the first on."""
+        return 0
 
     @property
     def _moves(self) -> bool:
@@ -142,8 +143,8 @@ class KernelFeatures(WithGamma, OnlineTransformer):
         return rows.score(self._core)
 
     @property
-    def _warming_up(self) -> bool:
-        return self._held is not None
+    def _warm_up_rows(self) -> int:
+        return WARM_UP if isinstance(self.gamma, str) else 0
 
     def transform_one(self, x: Any) -> Any:
         """The features of one example: an array of a 1-D array, a dict by name of a dict.

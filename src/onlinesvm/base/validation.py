@@ -42,13 +42,17 @@ class InputValidation(ModelState):
             rows, columns = self._read_records(frame_records(X), fresh=False, learning=learning)
         else:
             rows, columns = self._read_array(X, fresh=fresh)
-        if not rows.within(self._limit()):
+        if not self._are_numbers(rows):
             raise ValueError(
                 "Input X contains NaN or infinity (or a value too large for dtype); "
                 "drop or impute those values first"
             )
         self._check_kernel_takes(rows)
         return rows if fresh else rows.stored(self._sparsely), columns
+
+    def _are_numbers(self, rows: Rows) -> bool:
+        """Whether every value can be learned from."""
+        return rows.within(self._limit())
 
     def _limit(self) -> float:
         """The largest magnitude of a value that is kept."""
@@ -69,13 +73,7 @@ class InputValidation(ModelState):
         named = not fresh and hasattr(self, "feature_names_in_")
         if is_plain(X) and not named and X.shape[1] == (known or X.shape[1] or -1):
             return DenseRows(X), Columns(X.shape[1], X.shape[1])
-        if isinstance(X, np.ndarray | list | tuple) and np.ndim(X) == 1:
-            raise ValueError(
-                f"X must be 2-D, got 1-D of length {len(X)}. Reshape your data with "
-                "X.reshape(1, -1) for one example or X.reshape(-1, 1) for one feature"
-            )
-        if isinstance(X, np.ndarray) and X.dtype.kind == "c":
-            raise ValueError("Complex data not supported: X must hold real numbers")
+        demand_table(X)
         if sp.issparse(X):
             X = sound(X)
         # A stand-in takes the notes that validate_data makes before it has looked at the values.
@@ -170,6 +168,17 @@ class InputValidation(ModelState):
         if column.dtype.kind == "c":
             raise ValueError("Complex data not supported: y must be labels or real numbers")
         return column
+
+
+def demand_table(X: Any) -> None:
+    """A ValueError in one line for what scikit-learn would need several for."""
+    if isinstance(X, np.ndarray | list | tuple) and np.ndim(X) == 1:
+        raise ValueError(
+            f"X must be 2-D, got 1-D of length {len(X)}. Reshape your data with "
+            "X.reshape(1, -1) for one example or X.reshape(-1, 1) for one feature"
+        )
+    if isinstance(X, np.ndarray) and X.dtype.kind == "c":
+        raise ValueError("Complex data not supported: X must hold real numbers")
 
 
 def one_row(x: Any) -> Any:

@@ -238,6 +238,11 @@ def centring(estimator: Any) -> bool:
     return getattr(estimator, "_centres", False)
 
 
+def passing(estimator: Any) -> bool:
+    """Whether it hands values on even before it has learned anything."""
+    return getattr(estimator, "_passes", False)
+
+
 def savable(estimator: Any) -> bool:
     return not callable(getattr(estimator, "kernel", None))
 

@@ -18,7 +18,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..base import OnlineEstimator, OnlineTransformer
-from ..base.gamma import WARM_UP
 from ..base.json_values import from_json, to_json
 from ..base.persistence import rebuilt, write
 from .tables import Held, Names, read_table, record_of
@@ -231,13 +230,7 @@ class OnlinePipeline(Pipeline):
 
     def _warm_up_rows(self) -> int:
         """How many examples settle all steps."""
-        needed = [0]
-        for _, step in self.steps[:-1]:
-            if getattr(step, "after", "") == "freeze":
-                needed.append(step.warm_up)
-            elif isinstance(getattr(step, "gamma", None), str):
-                needed.append(WARM_UP)
-        return max(needed)
+        return max((step._warm_up_rows for _, step in self.steps[:-1]), default=0)
 
     def _demand_steps(self) -> None:
         if not self.steps:
@@ -431,7 +424,7 @@ def _through(step: OnlineTransformer, rows: Any) -> Any:
     features = step._features(rows)
     if step._vocabulary is None or not sp.issparse(features):
         return features
-    names = step._vocabulary.names()
+    names = step._names_out()
     return [record_of(features, i, names) for i in range(features.shape[0])]
 
 

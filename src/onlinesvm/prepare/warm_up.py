@@ -300,22 +300,26 @@ class WarmingUp(OnlineTransformer):
         if not self.__sklearn_is_fitted__():
             return dict.fromkeys(x, 0.0) if named else np.zeros(len(x), dtype=self.dtype)
         row = self._features([x] if named else np.asarray(x).reshape(1, -1))
-        if named and self._vocabulary is not None:
-            names = self._vocabulary.columns
-            values = row.toarray()[0].tolist()
-            return {name: values[names[name]] for name in x if name in names}
         values = np.asarray(row.toarray() if hasattr(row, "toarray") else row)[0]
-        return dict(zip(self._names_out(), values.tolist(), strict=True)) if named else values
+        if not named:
+            return values
+        pairs = zip(self._names_out(), values.tolist(), strict=True)
+        if self._vocabulary is None:
+            return dict(pairs)
+        return {name: value for name, value in pairs if value or name in x}
 
-    def _names_out(self) -> list[str]:
-        return [str(name) for name in self.get_feature_names_out()]
+    def _names_out(self) -> list[Any]:
+        """The names of the features, those of dicts as they came."""
+        if self._vocabulary is not None:
+            return self._vocabulary.names()
+        return list(self.get_feature_names_out())
 
     def _limit(self) -> float:
         return min(super()._limit(), MOST)
 
     @property
-    def _warming_up(self) -> bool:
-        return self.after == "freeze" and not self.settled_
+    def _warm_up_rows(self) -> int:
+        return self.warm_up if self.after == "freeze" else 0
 
     @property
     def _moves(self) -> bool:
