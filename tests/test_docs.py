@@ -74,6 +74,16 @@ def test_docstrings_lose_their_roles_and_pages_fetch_nothing():
     assert site.on_post_template(shim, "404.html") == '<script src="search.js"></script>'
 
 
+def test_the_page_on_preparation_runs(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("pandas")
+    monkeypatch.chdir(tmp_path)
+    page, names = "how-to/prepare-a-stream.md", {}
+    for code in re.findall(r"```python\n(.*?)```", text(page), re.DOTALL):
+        exec(compile(code, page, "exec"), names)
+    shown = re.findall(r"```text\n(.*?)```", text(page), re.DOTALL)
+    assert capsys.readouterr().out == "".join(shown)
+
+
 @pytest.mark.parametrize(
     ("page", "last"), [("index.md", r"\[ 1 -1\]"), ("ten-lines.md", r"0\.9\d+ \d+")]
 )

@@ -48,6 +48,7 @@ from .margin.passive_aggressive import PassiveAggressiveRegressor as PassiveAggr
 from .margin.perceptron import KernelPerceptron as KernelPerceptron
 from .margin.romma import RommaClassifier as RommaClassifier
 from .margin.winnow import WinnowClassifier as WinnowClassifier
+from .prepare.columns import OnlineColumns as OnlineColumns
 from .prepare.encoders import OnlineOneHot as OnlineOneHot
 from .prepare.encoders import OnlineOrdinal as OnlineOrdinal
 from .prepare.fourier import FourierFeatures as FourierFeatures

@@ -17,6 +17,47 @@ def is_frame(X: Any) -> bool:
     return hasattr(X, "columns") and hasattr(X, "__getitem__") and not isinstance(X, Mapping)
 
 
+@dataclass(frozen=True)
+class Named:
+    """A table whose columns keep their names."""
+
+    values: NDArray[Any]
+    names: tuple[str, ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.values.shape
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, at: Any) -> Named:
+        return Named(self.values[at], self.names)
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.values.nbytes) * (8 if self.values.dtype == object else 1)
+
+
+def read_named(X: Any, names: Names, *, fresh: bool) -> tuple[Named, Names]:
+    """The rows as a table with names: those of dicts are those of the first, an absent one a gap.
+
+    Columns without names are x0, x1, ...
+    """
+    if isinstance(X, Named):
+        return X, list(X.names)
+    if isinstance(X, list | tuple) and len(X) and isinstance(X[0], Mapping):
+        names = [str(name) for name in X[0]] if fresh or names is None else names
+        rows = _tidy([[record.get(name) for name in names] for record in X])
+    else:
+        rows, names = read_table(X, names, fresh=fresh)
+        if sp.issparse(rows):
+            raise ValueError("X is sparse, which has no columns of several kinds; pass a table")
+    if names is None:
+        names = [f"x{j}" for j in range(rows.shape[1])]
+    return Named(rows, tuple(names)), names
+
+
 def read_table(X: Any, names: Names, *, fresh: bool) -> tuple[Any, Names]:
     """The rows as arrays or dicts, columns in the order of ``names``, and the names in force."""
     if is_frame(X):
@@ -59,6 +100,11 @@ def _values(frame: Any, columns: list[Any]) -> NDArray[Any]:
     if not columns or not len(frame):
         raise ValueError("X is empty: Found array with 0 sample(s) or feature(s); pass some")
     parts = [np.asarray(frame[name]) for name in columns]
+    for name, part in zip(columns, parts, strict=True):
+        if part.dtype.kind in "mM":
+            raise ValueError(
+                f"X has times in the column {name!r}; turn them into numbers or text first"
+            )
     if all(part.dtype.kind in "fiub" for part in parts):
         return np.column_stack([part.astype(np.float64) for part in parts])
     table = np.empty((len(parts[0]), len(parts)), dtype=object)
@@ -93,6 +139,8 @@ def joined(one: Any, other: Any) -> Any:
         if not isinstance(other, list):
             raise ValueError("X must be a list of dicts, since the pipeline was started with dicts")
         return one + other
+    if isinstance(one, Named):
+        return Named(np.vstack([one.values, other.values]), one.names)
     if isinstance(other, list):
         raise ValueError("X is a list of dicts, but the pipeline was started without names")
     if one.shape[1] != other.shape[1]:
@@ -182,6 +230,8 @@ class Held:
         rows = self.rows
         if sp.issparse(rows):
             rows = (rows.data, rows.indices, rows.indptr, rows.shape[1])
+        if isinstance(rows, Named):
+            rows = {"names": list(rows.names), "values": rows.values}
         return {"rows": rows, "y": self.targets, "w": self.weights, "ids": self.ids}
 
     @staticmethod
@@ -195,6 +245,10 @@ class Held:
             data, indices, indptr, width = rows
             rows = sp.csr_array((data, indices, indptr), shape=(len(indptr) - 1, width))
             rows.check_format(full_check=True)
+        elif isinstance(rows, dict):
+            rows = Named(np.asarray(rows["values"]), tuple(map(str, rows["names"])))
+            if rows.values.ndim != 2 or len(rows.names) != rows.shape[1]:
+                raise ValueError("its held rows do not fit their names")
         elif isinstance(rows, list):
             if not all(isinstance(record, dict) for record in rows):
                 raise ValueError("its held rows are no dicts")
