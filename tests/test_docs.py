@@ -92,3 +92,23 @@ def test_first_programs_run(page, last, tmp_path, monkeypatch, capsys):
     (code,) = re.findall(r"```python\n(.*?)```", text(page), re.DOTALL)
     exec(compile(code, page, "exec"), {})
     assert re.fullmatch(last, capsys.readouterr().out.strip())
+
+
+def test_how_to_evaluate_runs(tmp_path, monkeypatch, capsys):
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    monkeypatch.chdir(tmp_path)
+    page = "how-to/evaluate-on-a-stream.md"
+    blocks = re.findall(r"```python\n(.*?)```", text(page), re.DOTALL)
+    names: dict[str, object] = {}
+    for block in blocks:
+        exec(compile(block, page, "exec"), names)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "run.jsonl",
+        "run.parquet",
+        "run.png",
+    ]
+    shown = capsys.readouterr().out
+    assert "window_kappa" in shown or "majority" in shown
+    assert shown.splitlines()[-1] == "0.4"  # kappa of two right in three

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 CLASS_COLOURS = ("#E69F00", "#0072B2", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
 # Curves of models must not be taken for classes: other hues, and dashes once those run out.
 LINES = (("#222222", "-"), ("#009E73", "-"), ("#B0457F", "-"), ("#56B4E9", "--"), ("#D55E00", "--"))
+# What is there to be beaten stays in the background.
+BASELINE_LINES = (("#8A8A8A", "--"), ("#8A8A8A", ":"))
+DRIFT = "#D55E00"
 INK = "#222222"
 PAPER = "#FFFFFF"
 

@@ -1,5 +1,6 @@
 """Streams of examples, and the honest way to score a model on one: test first, then train."""
 
+from onlinesvm.stream.evaluation import Evaluation, evaluate
 from onlinesvm.stream.prequential import Lesson, Snapshot, lessons, prequential
 
-__all__ = ["Lesson", "Snapshot", "lessons", "prequential"]
+__all__ = ["Evaluation", "Lesson", "Snapshot", "evaluate", "lessons", "prequential"]

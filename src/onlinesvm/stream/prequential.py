@@ -3,113 +3,80 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import contextmanager
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from onlinesvm.params import check_count, check_word
+from onlinesvm.stream.baselines import BASELINES, Baseline, LastLabel
+from onlinesvm.stream.containers import count_rows
+from onlinesvm.stream.lesson import Late, Lesson, lessons, read_lesson
+from onlinesvm.stream.metrics import F1, UNUSUAL, USUAL, Metric, likelihoods, resolve
+from onlinesvm.stream.scorecard import Scorecard
+from onlinesvm.stream.snapshot import Snapshot
+from onlinesvm.stream.students import Answers, Kind, enrol, kind_of
+from onlinesvm.stream.tallies import Marks
+
 __all__ = ["Lesson", "Snapshot", "lessons", "prequential"]
 
 
-class Lesson(NamedTuple):
-    """A few examples that arrive together.
-
-    Attributes
-    ----------
-    X : array of shape (n, d)
-    y : array of shape (n,)
-        The labels as they arrive, noise and all: what the models learn.
-    truth : array of shape (n,), optional
-        The labels as they should have been, where somebody knows; only ever used to score.
-    """
-
-    X: Any
-    y: Any
-    truth: Any = None
-
-
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """How one model stands after `seen` examples.
-
-    Attributes
-    ----------
-    seen : int
-        Examples that went by.
-    accuracy : float
-        Share of them whose label the model told before it learnt it; nan before the first test.
-    clean_accuracy : float or None
-        The same against the true labels; None for a stream that does not know them.
-    recent_accuracy : float
-        Since the snapshot before this one; against the true labels where the stream knows them.
-    support_vectors : int or None
-        None for a model that keeps no examples.
-    labels_used : int
-        Labels the model asked for; the rest cost nothing.
-    seconds : float
-        Time spent inside the model, tests included.
-    """
-
-    seen: int
-    accuracy: float
-    clean_accuracy: float | None
-    recent_accuracy: float
-    support_vectors: int | None
-    labels_used: int
-    seconds: float
-
-    @property
-    def examples_per_second(self) -> float:
-        return self.seen / self.seconds if self.seconds > 0 else float("nan")
-
-
-def lessons(X: Any, y: Any, truth: Any = None, *, size: int = 1) -> Iterator[Lesson]:
-    """Cut arrays into lessons of `size` rows, in row order."""
-    if size < 1:
-        raise ValueError(f"size must be a positive number of rows, got {size!r}")
-    n = X.shape[0]
-    if len(y) != n or (truth is not None and len(truth) != n):
-        raise ValueError(f"y and truth need one label for each of the {n} rows of X")
-    for start in range(0, n, size):
-        rows = slice(start, start + size)
-        yield Lesson(X[rows], y[rows], None if truth is None else truth[rows])
-
-
 def prequential(
-    models: Mapping[str, Any],
+    models: Any,
     stream: Iterable[Lesson | tuple[Any, ...]],
     *,
-    classes: Sequence[Any] | NDArray[Any],
+    classes: Sequence[Any] | NDArray[Any] | None = None,
     every: int = 500,
+    metrics: Iterable[str | Metric] | None = None,
+    window: int = 1000,
+    delay: int = 0,
+    baselines: Iterable[str] = (),
 ) -> Iterator[dict[str, Snapshot]]:
     """Run models side by side over one stream and report how each one fares.
 
     Each lesson is predicted before it is learnt, so every example is an unseen one and no data
     has to be held back. Lessons of one row go through `predict_one` and `learn_one` where a model
-    has them; longer ones through `decision_function` and `partial_fit`. The very first lesson only
-    trains, because before it no model knows anything.
+    has them; longer ones through `predict` or `decision_function` and `partial_fit`. The very first
+    lesson only trains, because before it no model knows anything.
 
     Parameters
     ----------
-    models : dict of str to classifier
-        Fresh or already trained; they learn in place.
+    models : dict of str to model, or one model
+        Classifiers, regressors or outlier detectors, all of one kind, fresh or already trained;
+        they learn in place. Ours, scikit-learn's with `partial_fit` and its pipelines of such,
+        river's.
     stream : iterable of Lesson
-        Or of plain tuples ``(X, y)`` and ``(X, y, truth)``; `lessons` makes one from arrays.
-    classes : sequence
-        All labels that may come.
+        Or of plain tuples ``(X, y)`` and ``(X, y, truth)``; `lessons` makes one from arrays, CSR
+        matrices, data frames and lists of dicts. Single examples such as river's ``(dict, label)``
+        will do, too.
+    classes : sequence, optional
+        All labels that may come, for classifiers that have to be told.
     every : int, default=500
         Examples between two snapshots. A last one closes the stream.
+    metrics : list of names or metrics, optional
+        From `onlinesvm.stream.metrics`. By default all that the models can have: of labels, for two
+        `classes` also ``"f1"`` and ``"auc"``, and ``"log_loss"`` where a model has probabilities;
+        of targets; of alarms.
+    window : int, default=1000
+        Examples over which metrics are taken besides over all.
+    delay : int, default=0
+        How many more examples come before a label is known. What is still under way when the
+        stream ends is learnt then.
+    baselines : list of names
+        ``"no-change"`` and ``"majority"`` for classifiers, ``"last value"`` and ``"running mean"``
+        for regressors, as further entries of each snapshot.
 
     Yields
     ------
     dict of str to Snapshot
-        One for each model, in the order of `models`.
+        One for each model, in the order of `models`, then one for each baseline.
 
     Notes
     -----
-    Costs one prediction and one update per model and example, and holds one lesson at a time.
+    Costs one prediction and one update per model and example, a few microseconds for the marks, and
+    a pass over the window for each snapshot. Holds one lesson, the window, and what is delayed.
 
     Examples
     --------
@@ -120,23 +87,105 @@ def prequential(
     >>> *_, last = prequential({"ramp": RampSVC(C=10, gamma=4)}, lessons(X, y), classes=[-1, 1])
     >>> last["ramp"].seen
     600
+    >>> sorted(last["ramp"].window)[:3]
+    ['accuracy', 'auc', 'balanced_accuracy']
     """
-    if not models:
+    named = models if isinstance(models, Mapping) else {type(models).__name__: models}
+    if not named:
         raise ValueError("models is empty: give at least one, as {'name': model}")
     if every < 1:
         raise ValueError(f"every must be a positive number of examples, got {every!r}")
-    runners = {name: _Runner(model, np.asarray(classes)) for name, model in models.items()}
+    check_count("window", window, at_least=1)
+    labels = None if classes is None else np.asarray(classes)
+    kind = _common_kind(named)
+    given = None if metrics is None else resolve(metrics)
+    offered = BASELINES[kind]
+    chosen = {check_word("baselines", name, offered): offered[name] for name in baselines}
+    if clash := chosen.keys() & named.keys():
+        raise ValueError(f"models has the name of a baseline, {min(clash)!r}; choose another")
+    runners: dict[str, _Runner] = {}
+    for name, model in named.items():
+        wanted = _usual_metrics(kind, labels, model) if given is None else given
+        runners[name] = _ModelRunner(name, model, kind, labels, Scorecard(wanted, window))
+    for name, baseline in chosen.items():
+        wanted = _usual_metrics(kind, labels, None) if given is None else given
+        runners[name] = _BaselineRunner(baseline(delay), kind, Scorecard(wanted, window))
+    return _run(runners, stream, kind, every, Late(delay))
+
+
+def _run(
+    runners: Mapping[str, _Runner],
+    stream: Iterable[Any],
+    kind: Kind,
+    every: int,
+    late: Late,
+) -> Iterator[dict[str, Snapshot]]:
     seen, due = 0, every
+    before = LastLabel(late.delay)
+    started = False
     for item in stream:
-        lesson = Lesson(*item)
+        lesson = read_lesson(item)
+        exam = _Exam(lesson, kind, before)
         for runner in runners.values():
-            runner.take(lesson)
-        seen += len(lesson.y)
+            runner.test(exam, counts=started)
+        for learnt in late.pass_on(lesson):
+            for runner in runners.values():
+                runner.train(learnt)
+            started = True
+        seen += exam.count
         if seen >= due:
             due = seen - seen % every + every
             yield {name: runner.snapshot(seen) for name, runner in runners.items()}
+    for learnt in late.rest():
+        for runner in runners.values():
+            runner.train(learnt)
     if seen and seen > due - every:
         yield {name: runner.snapshot(seen) for name, runner in runners.items()}
+
+
+def _common_kind(models: Mapping[str, Any]) -> Kind:
+    kinds = {name: kind_of(model) for name, model in models.items()}
+    first = next(iter(kinds))
+    for name, kind in kinds.items():
+        if kind != kinds[first]:
+            raise ValueError(
+                f"models must be of one kind: {first!r} is a {kinds[first]}, {name!r} a {kind}"
+            )
+    return kinds[first]
+
+
+def _usual_metrics(kind: Kind, classes: NDArray[Any] | None, model: Any) -> list[Metric]:
+    """What can be said of such a model."""
+    if kind == "regressor":
+        return resolve(["mae", "rmse", "r2"])
+    if kind == "detector":
+        return resolve(["alarms", "false_alarms", "detections", "auc"])
+    usual = resolve(["accuracy", "balanced_accuracy", "kappa", "kappa_temporal", "f1_macro"])
+    if classes is not None and len(classes) == 2:
+        usual += [F1("binary", positive=max(classes.tolist())), *resolve(["auc"])]
+    if hasattr(model, "predict_proba") or hasattr(model, "predict_proba_one"):
+        usual += resolve(["log_loss"])
+    return usual
+
+
+class _Exam:
+    """A lesson as a question, with what is needed to mark the answers."""
+
+    def __init__(self, lesson: Lesson, kind: Kind, before: Baseline) -> None:
+        self.X, self.y, self.truth = lesson
+        self.count = count_rows(self.X)
+        if self.y is None and kind != "detector":
+            raise ValueError(f"y is missing from a lesson; a {kind} needs a label for each row")
+        if kind == "detector":
+            self._check_detector_labels()
+        self.heard: list[Any] = [None] * self.count if self.y is None else self.y.tolist()
+        self.right: list[Any] = self.heard if self.truth is None else self.truth.tolist()
+        self.before = before.answers(self.heard)
+
+    def _check_detector_labels(self) -> None:
+        for name, labels in (("y", self.y), ("truth", self.truth)):
+            if labels is not None and not {UNUSUAL, USUAL}.issuperset(labels.tolist()):
+                raise ValueError(f"{name} of a detector must be 1 (usual) or -1 (unusual)")
 
 
 class _Tally:
@@ -146,8 +195,8 @@ class _Tally:
         self.right = self.asked = 0
         self._right_then = self._asked_then = 0
 
-    def mark(self, guesses: NDArray[Any], labels: Any) -> None:
-        self.right += int(np.count_nonzero(guesses == labels))
+    def mark(self, guesses: Sequence[Any], labels: Sequence[Any]) -> None:
+        self.right += sum(a == b for a, b in zip(guesses, labels, strict=True))
         self.asked += len(guesses)
 
     @property
@@ -162,56 +211,123 @@ class _Tally:
 
 
 class _Runner:
-    """One model on the stream, with its marks and its stopwatch."""
+    """Somebody on the stream, with marks."""
 
-    def __init__(self, model: Any, classes: NDArray[Any]) -> None:
-        self.model = model
-        self.classes = classes
+    def __init__(self, kind: Kind, card: Scorecard) -> None:
+        self.kind = kind
+        self.card = card
         self.labels = _Tally()
         self.truths: _Tally | None = None
-        self.seconds = 0.0
-        self._started = False
-        self._one_by_one = hasattr(model, "learn_one") and hasattr(model, "predict_one")
 
-    def take(self, lesson: Lesson) -> None:
-        start = perf_counter()
-        guesses = self._test(lesson.X) if self._started else None
-        self._train(lesson.X, lesson.y)
-        self.seconds += perf_counter() - start
-        if lesson.truth is not None and self.truths is None:
-            self.truths = _Tally()
-        if guesses is None:
-            return
-        self.labels.mark(guesses, lesson.y)
-        if lesson.truth is not None and self.truths is not None:
-            self.truths.mark(guesses, lesson.truth)
+    def test(self, exam: _Exam, *, counts: bool) -> None:
+        """Ask, and mark the answers if they count."""
+        raise NotImplementedError
+
+    def train(self, lesson: Lesson) -> None:
+        """Teach."""
 
     def snapshot(self, seen: int) -> Snapshot:
-        support = getattr(self.model, "support_", None)
-        marked = self.labels if self.truths is None else self.truths
-        return Snapshot(
-            seen=seen,
-            accuracy=self.labels.share,
-            clean_accuracy=None if self.truths is None else self.truths.share,
-            recent_accuracy=marked.recent_share(),
-            support_vectors=len(support) if support is not None else None,
-            labels_used=int(getattr(self.model, "labels_used_", seen)),
-            seconds=self.seconds,
+        """How it stands now."""
+        raise NotImplementedError
+
+    def _mark(self, exam: _Exam, answers: Answers) -> None:
+        if self.kind != "regressor":
+            self.labels.mark(answers.guess, exam.heard)
+            if exam.truth is not None:
+                self.truths = self.truths or _Tally()
+                self.truths.mark(answers.guess, exam.right)
+        needs, unknown = self.card.needs, [float("nan")] * exam.count
+        chances = answers.chances
+        self.card.mark(
+            Marks(
+                truth=exam.right,
+                guess=answers.guess if "guess" in needs else [],
+                before=exam.before if "before" in needs else [],
+                score=(answers.score or unknown) if "score" in needs else [],
+                likelihood=(unknown if chances is None else likelihoods(exam.right, chances))
+                if "likelihood" in needs
+                else [],
+            )
         )
 
-    def _test(self, X: Any) -> NDArray[Any]:
-        if self._one_by_one and X.shape[0] == 1:
-            return np.asarray([self.model.predict_one(X[0])])
-        f = self.model.decision_function(X)
-        winners = (f > 0).astype(np.intp) if f.ndim == 1 else f.argmax(axis=1)
-        labels: NDArray[Any] = self.model.classes_[winners]
-        return labels
+    def _marks_so_far(self) -> dict[str, Any]:
+        marked = self.labels if self.truths is None else self.truths
+        return {
+            "accuracy": self.labels.share,
+            "clean_accuracy": None if self.truths is None else self.truths.share,
+            "recent_accuracy": marked.recent_share(),
+            "metrics": self.card.overall(),
+            "window": self.card.windowed(),
+        }
 
-    def _train(self, X: Any, y: Any) -> None:
-        if not self._started:
-            self.model.partial_fit(X, y, classes=self.classes)
-            self._started = True
-        elif self._one_by_one and X.shape[0] == 1:
-            self.model.learn_one(X[0], y[0])
-        else:
-            self.model.partial_fit(X, y)
+
+class _ModelRunner(_Runner):
+    """One model on the stream, with its marks and its stopwatch."""
+
+    def __init__(
+        self, name: str, model: Any, kind: Kind, classes: NDArray[Any] | None, card: Scorecard
+    ) -> None:
+        super().__init__(kind, card)
+        self.name = name
+        self.student = enrol(name, model, classes, card.needs)
+        self.seconds = 0.0
+        self.learnt = 0
+
+    def test(self, exam: _Exam, *, counts: bool) -> None:
+        if not counts:
+            return
+        with self._working("was tested"):
+            answers = self.student.answer(exam.X)
+        self._mark(exam, answers)
+
+    def train(self, lesson: Lesson) -> None:
+        with self._working("learnt"):
+            self.student.learn(lesson.X, lesson.y)
+        self.learnt += count_rows(lesson.X)
+
+    def snapshot(self, seen: int) -> Snapshot:
+        model = self.student.last_step
+        support = getattr(model, "support_", None)
+        used = 0 if self.kind == "detector" else int(getattr(model, "labels_used_", self.learnt))
+        return Snapshot(
+            seen=seen,
+            support_vectors=len(support) if support is not None else None,
+            labels_used=used,
+            seconds=self.seconds,
+            nbytes=getattr(model, "nbytes_", None),
+            **self._marks_so_far(),
+        )
+
+    @contextmanager
+    def _working(self, verb: str) -> Iterator[None]:
+        start = perf_counter()
+        try:
+            yield
+        except Exception as error:
+            error.add_note(f"while {self.name!r} {verb} after {self.learnt:,} examples")
+            raise
+        finally:
+            self.seconds += perf_counter() - start
+
+
+class _BaselineRunner(_Runner):
+    """A baseline, which hears all labels and takes no time worth telling."""
+
+    def __init__(self, baseline: Baseline, kind: Kind, card: Scorecard) -> None:
+        super().__init__(kind, card)
+        self.baseline = baseline
+
+    def test(self, exam: _Exam, *, counts: bool) -> None:
+        answers = self.baseline.answers(exam.heard)
+        if counts:
+            self._mark(exam, Answers(answers))
+
+    def snapshot(self, seen: int) -> Snapshot:
+        return Snapshot(
+            seen=seen,
+            support_vectors=None,
+            labels_used=seen,
+            seconds=0.0,
+            role="baseline",
+            **self._marks_so_far(),
+        )

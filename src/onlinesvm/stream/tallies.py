@@ -1,0 +1,210 @@
+"""What is counted of a stream so that metrics can be read off it; all of it merges exactly."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from onlinesvm.stream.exact_sum import ExactSum, squares
+
+__all__ = ["Changes", "Confusion", "Errors", "Likelihoods", "Marks", "Ranks", "Tally"]
+
+_SMALLEST_CHANCE = float(np.finfo(np.float64).eps)  # as scikit-learn's log_loss clips
+
+
+@dataclass(slots=True)
+class Marks:
+    """Answers beside what was right, column by column; a column that nobody reads stays empty.
+
+    Attributes
+    ----------
+    truth, guess : list
+    before : list
+        What was right for the example before; None where there was none.
+    score : list of float
+        For the second of two classes, or for being usual; nan where a model gave none.
+    likelihood : list of float
+        The probability that the model gave to the truth.
+    """
+
+    truth: list[Any] = field(default_factory=list)
+    guess: list[Any] = field(default_factory=list)
+    before: list[Any] = field(default_factory=list)
+    score: list[float] = field(default_factory=list)
+    likelihood: list[float] = field(default_factory=list)
+
+    COLUMNS: ClassVar[tuple[str, ...]] = ("truth", "guess", "before", "score", "likelihood")
+
+    def __len__(self) -> int:
+        return len(self.truth)
+
+    def extend(self, others: Marks) -> None:
+        """Append the rows of others."""
+        for name in self.COLUMNS:
+            getattr(self, name).extend(getattr(others, name))
+
+    def keep_last(self, count: int) -> None:
+        """Forget all rows but the last ones."""
+        for name in self.COLUMNS:
+            del getattr(self, name)[:-count]
+
+
+class Tally:
+    """Something that is counted along a stream."""
+
+    needs: ClassVar[tuple[str, ...]]
+    grows: ClassVar[bool] = False  # with every example, so that it fits a window only
+
+    def update(self, marks: Marks) -> None:
+        """Count these rows, which came after all before."""
+        raise NotImplementedError
+
+    def merge(self, later: Self) -> None:
+        """Count what another one counted, which came later."""
+        raise NotImplementedError
+
+
+class Confusion(Tally):
+    """How often each truth met each guess; a guess of None is wrong and of no class."""
+
+    needs = ("truth", "guess")
+
+    def __init__(self) -> None:
+        self.pairs: Counter[tuple[Any, Any]] = Counter()
+
+    def update(self, marks: Marks) -> None:
+        self.pairs.update(zip(marks.truth, marks.guess, strict=True))
+
+    def merge(self, later: Self) -> None:
+        self.pairs.update(later.pairs)
+
+    @property
+    def count(self) -> int:
+        return self.pairs.total()
+
+    def right(self) -> Counter[Any]:
+        """Right answers of each class."""
+        return Counter({t: n for (t, g), n in self.pairs.items() if t == g})
+
+    def truths(self) -> Counter[Any]:
+        """Examples of each class."""
+        return self._margin(0)
+
+    def guesses(self) -> Counter[Any]:
+        """Answers of each class."""
+        return self._margin(1)
+
+    def _margin(self, side: int) -> Counter[Any]:
+        sums: Counter[Any] = Counter()
+        for pair, count in self.pairs.items():
+            if pair[side] is not None:
+                sums[pair[side]] += count
+        return sums
+
+
+_NOTHING: Any = object()  # before the first label; no label equals it
+
+
+class Changes(Tally):
+    """How often the guess was right, and how often the label before would have been."""
+
+    needs = ("truth", "guess", "before")
+
+    def __init__(self) -> None:
+        self.count = self.right = self.kept = 0
+        self._first = self._last = _NOTHING
+
+    def update(self, marks: Marks) -> None:
+        if not marks.truth:
+            return
+        before = marks.before or [self._last, *marks.truth[:-1]]
+        if not self.count:
+            self._first = _NOTHING if marks.before else marks.truth[0]
+        self._last = marks.truth[-1]
+        self.count += len(marks.truth)
+        self.right += _agreed(marks.truth, marks.guess)
+        self.kept += _agreed(marks.truth, before)
+
+    def merge(self, later: Self) -> None:
+        if not later.count:
+            return
+        self.kept += later.kept + int(bool(self._last == later._first))
+        if not self.count:
+            self._first = later._first
+        self._last = later._last
+        self.count += later.count
+        self.right += later.right
+
+
+def _agreed(these: Sequence[Any], those: Sequence[Any]) -> int:
+    return sum(a == b for a, b in zip(these, those, strict=True))
+
+
+class Errors(Tally):
+    """Sums of the errors of a regressor, and of its targets, without rounding."""
+
+    needs = ("truth", "guess")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.absolute, self.squared = ExactSum(), ExactSum()
+        self.targets, self.squared_targets = ExactSum(), ExactSum()
+
+    def update(self, marks: Marks) -> None:
+        truth = np.asarray(marks.truth, dtype=np.float64)
+        error = truth - np.asarray(marks.guess, dtype=np.float64)
+        self.count += len(truth)
+        self.absolute.add(np.abs(error))
+        self.squared.add(squares(error))
+        self.targets.add(truth)
+        self.squared_targets.add(squares(truth))
+
+    def merge(self, later: Self) -> None:
+        self.count += later.count
+        self.absolute.merge(later.absolute)
+        self.squared.merge(later.squared)
+        self.targets.merge(later.targets)
+        self.squared_targets.merge(later.squared_targets)
+
+
+class Likelihoods(Tally):
+    """The sum of the logarithms of what was given to the truth; nan is left out."""
+
+    needs = ("truth", "likelihood")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.loss = ExactSum()
+
+    def update(self, marks: Marks) -> None:
+        chances = np.asarray(marks.likelihood, dtype=np.float64)
+        chances = chances[~np.isnan(chances)]
+        self.count += len(chances)
+        self.loss.add(-np.log(np.clip(chances, _SMALLEST_CHANCE, 1 - _SMALLEST_CHANCE)))
+
+    def merge(self, later: Self) -> None:
+        self.count += later.count
+        self.loss.merge(later.loss)
+
+
+class Ranks(Tally):
+    """Every score beside its truth: an order has no shorter summary."""
+
+    needs = ("truth", "score")
+    grows = True
+
+    def __init__(self) -> None:
+        self.truth: list[Any] = []
+        self.score: list[float] = []
+
+    def update(self, marks: Marks) -> None:
+        self.truth += marks.truth
+        self.score += marks.score
+
+    def merge(self, later: Self) -> None:
+        self.truth += later.truth
+        self.score += later.score
