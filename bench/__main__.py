@@ -31,6 +31,7 @@ SPEED = (
     "features",
     "budget",
     "budget_peers",
+    "evaluate",
     "stream_1m",
 )
 QUALITY = {

@@ -68,3 +68,11 @@ def test_huge_squares_are_infinite_and_not_nan():
     total = ExactSum()
     total.add(squares(np.array([1e200, 1.0])))
     assert float(total) == math.inf
+
+
+def test_infinity_survives_merging():
+    left, right = ExactSum(), ExactSum()
+    left.add([1.0])
+    right.add([-math.inf])
+    left.merge(right)
+    assert float(left) == -math.inf

@@ -174,6 +174,13 @@ def test_marks_of_a_detector_are_those_of_a_plain_loop(make, size):
     assert shot.window["auc"] == pytest.approx(sk.roc_auc_score(y, scores), abs=1e-12)
 
 
+@pytest.mark.parametrize("delay", [0, 7, 1000])
+def test_every_label_is_learnt_in_the_end(delay):
+    model = PassiveAggressiveRegressor()
+    evaluate({"m": model}, lessons(X, TARGETS, size=16), delay=delay)
+    assert model.n_seen_ == N
+
+
 # --- pipelines ------------------------------------------------------------------------------------
 
 

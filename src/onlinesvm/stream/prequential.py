@@ -236,19 +236,14 @@ class _Runner:
             if exam.truth is not None:
                 self.truths = self.truths or _Tally()
                 self.truths.mark(answers.guess, exam.right)
-        needs, unknown = self.card.needs, [float("nan")] * exam.count
-        chances = answers.chances
-        self.card.mark(
-            Marks(
-                truth=exam.right,
-                guess=answers.guess if "guess" in needs else [],
-                before=exam.before if "before" in needs else [],
-                score=(answers.score or unknown) if "score" in needs else [],
-                likelihood=(unknown if chances is None else likelihoods(exam.right, chances))
-                if "likelihood" in needs
-                else [],
-            )
-        )
+        needs, unknown = self.card.needs, float("nan")
+        marks = Marks(exam.right, answers.guess, exam.before)
+        if "score" in needs:
+            marks.score = answers.score or [unknown] * exam.count
+        if "likelihood" in needs:
+            chances = answers.chances or [{label: unknown} for label in exam.right]
+            marks.likelihood = likelihoods(exam.right, chances)
+        self.card.mark(marks)
 
     def _marks_so_far(self) -> dict[str, Any]:
         marked = self.labels if self.truths is None else self.truths

@@ -32,7 +32,8 @@ class Scorecard:
         """Note answers beside what was right."""
         if not self._metrics:
             return
-        self._new.extend(marks)
+        for name in self.needs:
+            getattr(self._new, name).extend(getattr(marks, name))
         if len(self._new) >= _MOST_UNCOUNTED:
             self._count()
 
