@@ -105,6 +105,7 @@ def test_how_to_evaluate_runs(tmp_path, monkeypatch, capsys):
     for block in blocks:
         exec(compile(block, page, "exec"), names)
     assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "run.html",
         "run.jsonl",
         "run.parquet",
         "run.png",

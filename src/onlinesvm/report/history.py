@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinesvm.report.style import BASELINE_LINES, DRIFT, LINES, PAPER, axes_or_new
+from onlinesvm.report.style import BASELINE_LINES, DRIFT, GRID, LINES, PAPER, axes_or_new
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_history"]
+__all__ = ["plot_history", "snapshot_row"]
 
 _WHOLE_NUMBERS = ("seen", "support_vectors", "labels_used", "nbytes", "examples_per_second")
 
@@ -63,7 +63,7 @@ def plot_history(
     history = list(history)
     if not history:
         raise ValueError("history is empty: pass the snapshots that prequential yields")
-    rows = [{name: _row(snapshot) for name, snapshot in shots.items()} for shots in history]
+    rows = [{name: snapshot_row(snapshot) for name, snapshot in shots.items()} for shots in history]
     known = dict.fromkeys(
         key for row in rows[0].values() for key, value in row.items() if not isinstance(value, str)
     )
@@ -90,14 +90,17 @@ def plot_history(
     ax.yaxis.set_major_formatter(_format(quantity))
     ax.set_ylabel(quantity.replace("_", " "))
     ax.spines[["top", "right"]].set_visible(False)
-    ax.grid(axis="y", color="#E5E5E5", linewidth=0.8)
+    ax.grid(axis="y", color=GRID, linewidth=0.8)
     ax.set_axisbelow(True)
     ax.margins(x=0.02)
-    ax.legend(facecolor=PAPER, edgecolor="none", framealpha=0.85, fontsize="small")
+    legend = ax.legend(facecolor=PAPER, edgecolor="none", framealpha=0.6, fontsize="small")
+    for text in legend.get_texts():
+        text.set_parse_math(False)  # a name with dollars is a name
     return ax
 
 
-def _row(snapshot: Any) -> Mapping[str, Any]:
+def snapshot_row(snapshot: Any) -> Mapping[str, Any]:
+    """What a snapshot says, under one name each."""
     row: Mapping[str, Any] = snapshot.row() if hasattr(snapshot, "row") else vars(snapshot)
     return row
 

@@ -17,6 +17,7 @@ BASELINE_LINES = (("#8A8A8A", "--"), ("#8A8A8A", ":"))
 DRIFT = "#D55E00"
 INK = "#222222"
 PAPER = "#FFFFFF"
+GRID = "#E5E5E5"
 
 
 MISSING = "pictures need matplotlib: install it with `pip install matplotlib`"
@@ -41,3 +42,10 @@ def figure(**look: Any) -> Figure:
     except ImportError as missing:
         raise ImportError(MISSING) from missing
     return Figure(layout=ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.08), **look)
+
+
+def svg_text(salt: str) -> Any:
+    """A context in which drawings keep their text as text, and bear ids of their own."""
+    import matplotlib as mpl
+
+    return mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": salt})
