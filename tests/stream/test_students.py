@@ -11,7 +11,7 @@ from river import anomaly, compose, linear_model, naive_bayes, preprocessing
 from sklearn import metrics as sk
 from sklearn.linear_model import SGDClassifier, SGDOneClassSVM, SGDRegressor
 from sklearn.naive_bayes import GaussianNB
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, PowerTransformer, StandardScaler
 from sklearn.svm import SVC
 
@@ -218,6 +218,25 @@ def test_a_step_fitted_beforehand_stays_as_it_is():
     assert power.lambdas_ == pytest.approx(before, abs=0)
 
 
+class SelfTaught(Pipeline):
+    """A pipeline that knows how to go on learning, as a whole."""
+
+    calls = 0
+
+    def partial_fit(self, X, y, classes=None):
+        self.calls += 1
+        self[0].partial_fit(X)
+        self[-1].partial_fit(self[0].transform(X), y, classes=classes)
+        return self
+
+
+def test_a_pipeline_with_partial_fit_is_left_to_itself():
+    model = SelfTaught([("scale", StandardScaler()), ("pa", PassiveAggressiveClassifier())])
+    assert last(model, lessons(X, LABELS, size=16), classes=["no", "yes"]).window["auc"] > 0.8
+    assert model.calls == 15
+    assert model[0].n_samples_seen_ == N
+
+
 # --- river ----------------------------------------------------------------------------------------
 
 
@@ -264,6 +283,14 @@ def test_models_that_cannot_are_refused_before_the_stream_is_touched():
         prequential(SGDClassifier(), untouched(), baselines=["mean"])
     with pytest.raises(ValueError, match=r"models has the name of a baseline, 'majority'"):
         prequential({"majority": SGDClassifier()}, untouched(), baselines=["majority"])
+    with pytest.raises(
+        ValueError, match=r"metrics has 'mae', not for a classifier; choose from acc"
+    ):
+        prequential(SGDClassifier(), untouched(), metrics=["mae"])
+    with pytest.raises(
+        ValueError, match=r"metrics has 'kappa', not for a regressor; .* mae, rmse, r2"
+    ):
+        prequential(SGDRegressor(), untouched(), metrics=["kappa"])
     for name in ("window", "delay"):
         with pytest.raises(ValueError, match=rf"{name} must be an integer"):
             prequential(SGDClassifier(), untouched(), **{name: -1})

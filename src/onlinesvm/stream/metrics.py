@@ -60,6 +60,7 @@ class Metric:
 
     name: str
     counts: ClassVar[type[Tally]]
+    kinds: ClassVar[tuple[str, ...]]  # of models that can have it
 
     def __init__(self) -> None:
         self.tally = self.counts()
@@ -126,6 +127,7 @@ class Accuracy(Metric):
 
     name = "accuracy"
     counts = Confusion
+    kinds = ("classifier", "detector")
 
     def read(self, tally: Confusion) -> float:
         return _share(tally.right().total(), tally.count)
@@ -136,6 +138,7 @@ class BalancedAccuracy(Metric):
 
     name = "balanced_accuracy"
     counts = Confusion
+    kinds = ("classifier", "detector")
 
     def read(self, tally: Confusion) -> float:
         right, truths = tally.right(), tally.truths()
@@ -147,6 +150,7 @@ class Kappa(Metric):
 
     name = "kappa"
     counts = Confusion
+    kinds = ("classifier", "detector")
 
     def read(self, tally: Confusion) -> float:
         n, truths, guesses = tally.count, tally.truths(), tally.guesses()
@@ -163,6 +167,7 @@ class KappaTemporal(Metric):
 
     name = "kappa_temporal"
     counts = Changes
+    kinds = ("classifier",)
 
     def read(self, tally: Changes) -> float:
         return _share(tally.right - tally.kept, tally.count - tally.kept)
@@ -180,6 +185,7 @@ class F1(Metric):
     """
 
     counts = Confusion
+    kinds = ("classifier", "detector")
 
     def __init__(self, average: Literal["macro", "binary"] = "macro", positive: Any = 1) -> None:
         super().__init__()
@@ -209,6 +215,7 @@ class AUC(Metric):
 
     name = "auc"
     counts = Ranks
+    kinds = ("classifier", "detector")
 
     def update(self, y_true: Any, y_score: Any) -> Self:
         """Count scores: the higher, the likelier the second class in ascending order."""
@@ -237,6 +244,7 @@ class LogLoss(Metric):
 
     name = "log_loss"
     counts = Likelihoods
+    kinds = ("classifier",)
 
     def update(self, y_true: Any, y_proba: Any, labels: Sequence[Any] | None = None) -> Self:
         """Count probabilities, one row an example and one column for each of `labels`.
@@ -270,6 +278,7 @@ class MAE(Metric):
 
     name = "mae"
     counts = Errors
+    kinds = ("regressor",)
 
     def read(self, tally: Errors) -> float:
         return tally.absolute.over(tally.count) if tally.count else _NAN
@@ -280,6 +289,7 @@ class RMSE(Metric):
 
     name = "rmse"
     counts = Errors
+    kinds = ("regressor",)
 
     def read(self, tally: Errors) -> float:
         return math.sqrt(tally.squared.over(tally.count)) if tally.count else _NAN
@@ -293,6 +303,7 @@ class R2(Metric):
 
     name = "r2"
     counts = Errors
+    kinds = ("regressor",)
 
     def read(self, tally: Errors) -> float:
         if tally.count < 2 or not tally.squared.is_finite:
@@ -316,6 +327,7 @@ class Alarms(Metric):
 
     name = "alarms"
     counts = Confusion
+    kinds = ("detector",)
 
     def read(self, tally: Confusion) -> float:
         return _share(tally.guesses()[UNUSUAL], tally.count)
@@ -326,6 +338,7 @@ class FalseAlarms(Metric):
 
     name = "false_alarms"
     counts = Confusion
+    kinds = ("detector",)
 
     def read(self, tally: Confusion) -> float:
         return _share(tally.pairs[USUAL, UNUSUAL], tally.truths()[USUAL])
@@ -336,6 +349,7 @@ class Detections(Metric):
 
     name = "detections"
     counts = Confusion
+    kinds = ("detector",)
 
     def read(self, tally: Confusion) -> float:
         return _share(tally.pairs[UNUSUAL, UNUSUAL], tally.truths()[UNUSUAL])

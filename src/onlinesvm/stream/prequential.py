@@ -14,7 +14,7 @@ from onlinesvm.params import check_count, check_word
 from onlinesvm.stream.baselines import BASELINES, Baseline, LastLabel
 from onlinesvm.stream.containers import count_rows
 from onlinesvm.stream.lesson import Late, Lesson, lessons, read_lesson
-from onlinesvm.stream.metrics import F1, UNUSUAL, USUAL, Metric, likelihoods, resolve
+from onlinesvm.stream.metrics import F1, METRICS, UNUSUAL, USUAL, Metric, likelihoods, resolve
 from onlinesvm.stream.scorecard import Scorecard
 from onlinesvm.stream.snapshot import Snapshot
 from onlinesvm.stream.students import Answers, Kind, enrol, kind_of
@@ -58,7 +58,7 @@ def prequential(
     metrics : list of names or metrics, optional
         From `onlinesvm.stream.metrics`. By default all that the models can have: of labels, for two
         `classes` also ``"f1"`` and ``"auc"``, and ``"log_loss"`` where a model has probabilities;
-        of targets; of alarms.
+        of targets; of alarms. An object only says what is wanted, and counts nothing itself.
     window : int, default=1000
         Examples over which metrics are taken besides over all.
     delay : int, default=0
@@ -98,7 +98,7 @@ def prequential(
     check_count("window", window, at_least=1)
     labels = None if classes is None else np.asarray(classes)
     kind = _common_kind(named)
-    given = None if metrics is None else resolve(metrics)
+    given = None if metrics is None else _fitting(resolve(metrics), kind)
     offered = BASELINES[kind]
     chosen = {check_word("baselines", name, offered): offered[name] for name in baselines}
     if clash := chosen.keys() & named.keys():
@@ -152,6 +152,14 @@ def _common_kind(models: Mapping[str, Any]) -> Kind:
                 f"models must be of one kind: {first!r} is a {kinds[first]}, {name!r} a {kind}"
             )
     return kinds[first]
+
+
+def _fitting(metrics: list[Metric], kind: Kind) -> list[Metric]:
+    for metric in metrics:
+        if kind not in metric.kinds:
+            fit = ", ".join(name for name, other in METRICS.items() if kind in other().kinds)
+            raise ValueError(f"metrics has {metric.name!r}, not for a {kind}; choose from {fit}")
+    return metrics
 
 
 def _usual_metrics(kind: Kind, classes: NDArray[Any] | None, model: Any) -> list[Metric]:

@@ -73,9 +73,11 @@ class Student:
         self.model.learn_one(x, y)
 
     def _learn_many(self, X: Any, y: Any, **options: Any) -> None:
-        if isinstance(self.model, Pipeline):
+        if _has_to_be_taught_by_steps(self.model):
             X = _teach_steps(self.model, X)
-        _last_step(self.model).partial_fit(X, y, **options)
+            _last_step(self.model).partial_fit(X, y, **options)
+        else:
+            self.model.partial_fit(X, y, **options)
 
     def _comes_alone(self, X: Any) -> bool:
         return self._alone and count_rows(X) == 1 and one_by_one(X)
@@ -208,7 +210,7 @@ _STUDENTS: Mapping[Kind, type[Student]] = {
 def enrol(name: str, model: Any, classes: NDArray[Any] | None, needs: set[str]) -> Student:
     """The model behind the two verbs; one that cannot go on learning is refused."""
     kind = kind_of(model)
-    if isinstance(model, Pipeline):
+    if _has_to_be_taught_by_steps(model):
         _check_steps(name, model)
     elif not hasattr(model, "partial_fit"):
         if not hasattr(model, "learn_one"):
@@ -239,6 +241,11 @@ def _last_of_river(model: Any) -> Any:
 
 
 # --- scikit-learn's pipelines ---------------------------------------------------------------------
+
+
+def _has_to_be_taught_by_steps(model: Any) -> bool:
+    """Whether it is a pipeline that cannot go on learning by itself."""
+    return isinstance(model, Pipeline) and not hasattr(model, "partial_fit")
 
 
 def _last_step(model: Any) -> Any:
