@@ -96,7 +96,7 @@ def test_an_empty_stream():
 
 def test_it_prints_a_table(result):
     head, names, *lines = repr(result).splitlines()
-    assert head == "the last window of 300 examples"
+    assert head == "the last window, after 300 examples"
     assert names.split()[0] == "accuracy"
     assert [line.split()[0] for line in lines] == ["pa", "no-change", "majority"]
     assert lines[1].split()[-1] == "-"  # no-change has no scores, and no AUC

@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
-from river import anomaly, compose, linear_model, naive_bayes, preprocessing
+from river import anomaly, compose, linear_model, metrics, naive_bayes, preprocessing, utils
 from sklearn import metrics as sk
 from sklearn.linear_model import SGDClassifier, SGDOneClassSVM, SGDRegressor
 from sklearn.naive_bayes import GaussianNB
@@ -250,6 +250,31 @@ def test_a_stream_of_river_and_a_model_of_river_agree_with_ours():
     ends = evaluate(models, stream).last
     assert ends["ours"].metrics["kappa"] == ends["wrapped"].metrics["kappa"]
     assert list(ends) == ["ours", "wrapped", "river", "no-change", "majority"]
+
+
+@pytest.mark.parametrize("delay", [0, 13])
+def test_river_itself_counts_the_same(delay):
+    """The same model and stream, with river's loop for late labels and river's metrics."""
+    stream = list(zip(CONTAINERS["dicts"], LABELS.tolist(), strict=True))
+    end = evaluate({"m": naive_bayes.GaussianNB()}, stream, delay=delay, window=40).last["m"]
+    model = naive_bayes.GaussianNB()
+    overall = [metrics.Accuracy(), metrics.CohenKappa(), metrics.MacroF1()]
+    window = [utils.Rolling(kind, 40) for kind in (metrics.Accuracy, metrics.CohenKappa)]
+    given = []
+    for k, (x, y) in enumerate(stream):
+        if k > delay:
+            guess, chances = model.predict_one(x), model.predict_proba_one(x)
+            for metric in (*overall, *window):
+                metric.update(y, guess)
+            given.append(chances.get(y, 0.0))
+        if k >= delay:
+            model.learn_one(*stream[k - delay])
+    found = [end.metrics[name] for name in ("accuracy", "kappa", "f1_macro")]
+    assert found == pytest.approx([metric.get() for metric in overall], rel=1e-12)
+    surprise = -np.log(np.clip(given, np.finfo(float).eps, 1)).mean()  # river clips at 1e-15
+    assert end.metrics["log_loss"] == pytest.approx(surprise, rel=1e-12)
+    found = [end.window[name] for name in ("accuracy", "kappa")]
+    assert found == pytest.approx([metric.get() for metric in window], rel=1e-12)
 
 
 def test_detectors_of_river():

@@ -113,7 +113,7 @@ class Evaluation:
             for line in lines
         )
         seen = next(iter(self.last.values())).seen
-        return "\n".join([f"the last window of {seen:,} examples", *table])
+        return "\n".join([f"the last window, after {seen:,} examples", *table])
 
 
 def evaluate(
