@@ -24,6 +24,7 @@ from onlinesvm import (
 )
 from onlinesvm.faces.river import to_river
 from onlinesvm.stream import evaluate, lessons, prequential
+from onlinesvm.stream.metrics import F1
 from onlinesvm.stream.students import kind_of
 
 rng = np.random.default_rng(5)
@@ -181,6 +182,22 @@ def test_every_label_is_learnt_in_the_end(delay):
     assert model.n_seen_ == N
 
 
+def test_f1_by_name_is_of_the_second_class_or_of_what_is_unusual():
+    shot = last(GaussianNB(), lessons(X, LABELS, size=16), classes=["no", "yes"], metrics=["f1"])
+    rows, guess, _ = by_hand(GaussianNB(), X, LABELS, 16, classes=["no", "yes"])
+    assert shot.metrics["f1"] == pytest.approx(sk.f1_score(LABELS[rows], guess, pos_label="yes"))
+    shot = last(NormaOneClassSVM(gamma=0.1), lessons(SCATTERED, UNUSUAL, size=16), metrics=["f1"])
+    rows, guess, _ = by_hand(NormaOneClassSVM(gamma=0.1), SCATTERED, UNUSUAL, 16)
+    assert shot.metrics["f1"] == pytest.approx(sk.f1_score(UNUSUAL[rows], guess, pos_label=-1))
+    no = F1("binary", positive="no")
+    shot = last(
+        GaussianNB(), lessons(X, LABELS, size=16), classes=["no", "yes"], metrics=iter([no])
+    )
+    rows, guess, _ = by_hand(GaussianNB(), X, LABELS, 16, classes=["no", "yes"])
+    assert shot.metrics["f1"] == pytest.approx(sk.f1_score(LABELS[rows], guess, pos_label="no"))
+    assert no.tally.count == 0
+
+
 # --- pipelines ------------------------------------------------------------------------------------
 
 
@@ -316,6 +333,9 @@ def test_models_that_cannot_are_refused_before_the_stream_is_touched():
         ValueError, match=r"metrics has 'kappa', not for a regressor; .* mae, rmse, r2"
     ):
         prequential(SGDRegressor(), untouched(), metrics=["kappa"])
+    for classes in (None, list("abc")):
+        with pytest.raises(ValueError, match=r"metrics has 'f1', which is of one class; name two"):
+            prequential(SGDClassifier(), untouched(), metrics=["f1"], classes=classes)
     for name in ("window", "delay"):
         with pytest.raises(ValueError, match=rf"{name} must be an integer"):
             prequential(SGDClassifier(), untouched(), **{name: -1})

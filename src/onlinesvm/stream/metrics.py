@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -416,6 +417,7 @@ METRICS: Mapping[str, Callable[[], Metric]] = {
     "kappa": Kappa,
     "kappa_temporal": KappaTemporal,
     "f1_macro": F1,
+    "f1": partial(F1, "binary"),
     "auc": AUC,
     "log_loss": LogLoss,
     "mae": MAE,

@@ -90,6 +90,7 @@ def prequential(
     >>> sorted(last["ramp"].window)[:3]
     ['accuracy', 'auc', 'balanced_accuracy']
     """
+    metrics = metrics if metrics is None or isinstance(metrics, str) else list(metrics)
     named = models if isinstance(models, Mapping) else {type(models).__name__: models}
     if not named:
         raise ValueError("models is empty: give at least one, as {'name': model}")
@@ -98,7 +99,7 @@ def prequential(
     check_count("window", window, at_least=1)
     labels = None if classes is None else np.asarray(classes)
     kind = _common_kind(named)
-    given = None if metrics is None else _fitting(resolve(metrics), kind)
+    given = None if metrics is None else _chosen_metrics(metrics, kind, labels)
     offered = BASELINES[kind]
     chosen = {check_word("baselines", name, offered): offered[name] for name in baselines}
     if clash := chosen.keys() & named.keys():
@@ -154,12 +155,29 @@ def _common_kind(models: Mapping[str, Any]) -> Kind:
     return kinds[first]
 
 
-def _fitting(metrics: list[Metric], kind: Kind) -> list[Metric]:
-    for metric in metrics:
+def _chosen_metrics(
+    metrics: Iterable[str | Metric], kind: Kind, classes: NDArray[Any] | None
+) -> list[Metric]:
+    """What was asked for; what the models cannot have is refused."""
+    chosen = resolve(metrics)
+    for metric in chosen:
         if kind not in metric.kinds:
             fit = ", ".join(name for name, other in METRICS.items() if kind in other().kinds)
             raise ValueError(f"metrics has {metric.name!r}, not for a {kind}; choose from {fit}")
-    return metrics
+    if "f1" not in metrics:
+        return chosen
+    if kind == "classifier" and (classes is None or len(classes) != 2):
+        raise ValueError(
+            "metrics has 'f1', which is of one class; name two by classes, or pass "
+            "F1('binary', positive=...), or choose 'f1_macro'"
+        )
+    named = F1("binary", positive=_positive(kind, classes))
+    return [named if metric.name == "f1" else metric for metric in chosen]
+
+
+def _positive(kind: Kind, classes: NDArray[Any] | None) -> Any:
+    """The class whose F1 is meant: the second of two, or what a detector looks for."""
+    return UNUSUAL if kind == "detector" or classes is None else max(classes.tolist())
 
 
 def _usual_metrics(kind: Kind, classes: NDArray[Any] | None, model: Any) -> list[Metric]:
@@ -170,7 +188,7 @@ def _usual_metrics(kind: Kind, classes: NDArray[Any] | None, model: Any) -> list
         return resolve(["alarms", "false_alarms", "detections", "auc"])
     usual = resolve(["accuracy", "balanced_accuracy", "kappa", "kappa_temporal", "f1_macro"])
     if classes is not None and len(classes) == 2:
-        usual += [F1("binary", positive=max(classes.tolist())), *resolve(["auc"])]
+        usual += [F1("binary", positive=_positive(kind, classes)), *resolve(["auc"])]
     if hasattr(model, "predict_proba") or hasattr(model, "predict_proba_one"):
         usual += resolve(["log_loss"])
     return usual
