@@ -48,6 +48,13 @@ def test_accuracies_are_shown_in_percent():
     assert ax.yaxis.get_major_formatter()(0.5) == "50%"
 
 
+def test_a_name_with_dollars_is_a_name():
+    odd = "$\\frac$"
+    ax = plot_history([{odd: shot["a"]} for shot in HISTORY], "support_vectors")
+    ax.figure.canvas.draw()  # as formula it could not be
+    assert ax.get_legend().get_texts()[0].get_text() == odd
+
+
 def test_hostile_arguments():
     with pytest.raises(ValueError, match="history is empty"):
         plot_history([])

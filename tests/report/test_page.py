@@ -94,6 +94,7 @@ def test_there_is_a_drawing_for_what_is_known(page):
     for drawing in drawings:
         ElementTree.fromstring(drawing)
         assert "#222222" not in drawing.lower()  # ink follows light and dark
+        assert "#000000" not in drawing
         assert "examples seen" in drawing
 
 

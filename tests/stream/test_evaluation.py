@@ -73,7 +73,9 @@ def test_infinity_is_null_in_json_and_stays_in_parquet(tmp_path):
     run.to_jsonl(tmp_path / "x.jsonl")
     run.to_parquet(tmp_path / "x.parquet")
     assert json.loads((tmp_path / "x.jsonl").read_text())["mae"] is None
-    assert pq.read_table(tmp_path / "x.parquet")["mae"].to_pylist() == [math.inf]
+    table = pq.read_table(tmp_path / "x.parquet")
+    assert table["mae"].to_pylist() == [math.inf]
+    assert table["accuracy"].to_pylist() == [None]
 
 
 def test_a_failed_write_leaves_the_old_file(result, tmp_path, monkeypatch):
