@@ -52,11 +52,13 @@ from .prepare.columns import OnlineColumns as OnlineColumns
 from .prepare.encoders import OnlineOneHot as OnlineOneHot
 from .prepare.encoders import OnlineOrdinal as OnlineOrdinal
 from .prepare.fourier import FourierFeatures as FourierFeatures
+from .prepare.hashing import OnlineHashing as OnlineHashing
 from .prepare.imputer import OnlineImputer as OnlineImputer
 from .prepare.nystroem import NystroemFeatures as NystroemFeatures
 from .prepare.pipeline import OnlinePipeline as OnlinePipeline
 from .prepare.pipeline import make_online_pipeline as make_online_pipeline
 from .prepare.scaler import OnlineScaler as OnlineScaler
+from .prepare.text import OnlineText as OnlineText
 from .queries import All as All
 from .queries import Greedy as Greedy
 from .queries import Margin as Margin

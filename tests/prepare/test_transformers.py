@@ -15,10 +15,12 @@ import onlinesvm
 from onlinesvm import (
     FourierFeatures,
     NystroemFeatures,
+    OnlineHashing,
     OnlineImputer,
     OnlineOneHot,
     OnlineOrdinal,
     OnlineScaler,
+    OnlineText,
     _core,
 )
 from onlinesvm.base import KernelFeatures
@@ -58,6 +60,9 @@ every_class = pytest.mark.parametrize("cls", FEATURES, ids=lambda cls: cls.__nam
     OnlineOneHot(),
     OnlineOneHot(unknown="infrequent", max_categories=5, dtype="float32"),
     OnlineOrdinal(max_categories=4),
+    OnlineHashing(16),
+    OnlineText(n_components=32, warm_up=40),
+    OnlineText(vocabulary="hashing", n_components=32, after="move"),
 )
 def test_ours(estimator: Any, check: Any) -> None:
     check(estimator)
@@ -67,7 +72,7 @@ ORDER = "landmarks and categories are numbered in order of arrival, and the chec
 
 
 def expected_failures(estimator: Any) -> dict[str, str]:
-    if isinstance(estimator, OnlineOneHot | OnlineOrdinal):
+    if isinstance(estimator, OnlineOneHot | OnlineOrdinal | OnlineText):
         return {"check_sample_weight_equivalence_on_dense_data": ORDER}
     return weights_are_not_copies(ORDER) if isinstance(estimator, NystroemFeatures) else {}
 

@@ -86,32 +86,15 @@ def category(value: Any) -> Any:
     )
 
 
-class Encoder(OnlineTransformer):
-    """A transformer of categories, which it meets in order of arrival and never forgets.
+class ReadsObjects(OnlineTransformer):
+    """A transformer of tables whose entries need not be numbers."""
 
-    What a category became stays, so a model behind may learn from the first example on.
-    """
-
-    max_categories: int = count(
-        default=100,
-        at_least=1,
-        doc="""Categories of a column that are told apart: the first ones to come. It bounds the
-        memory of a stream in which new ones never end.""",
-    )
     dtype: Literal["float32", "float64"] = inherit(default="float64", doc="Type of the features.")
     n_jobs = None
     verbose = False
 
-    _attributes: ClassVar[Mapping[str, str]] = {
-        "categories_": "list of lists, the categories of each column in order of arrival",
-    }
     _passes = True
     _core: Any
-
-    @property
-    def categories_(self) -> list[list[Any]]:
-        """The categories of each column in order of arrival; None is a gap."""
-        return [list(column) for column in self._fitted_core("categories_").known]
 
     def _read_rows(self, X: Any, *, fresh: bool, learning: bool = True) -> tuple[Rows, Columns]:
         if isinstance(X, list | tuple) and len(X) and isinstance(X[0], Mapping):
@@ -205,3 +188,26 @@ class Encoder(OnlineTransformer):
         tags.input_tags.string = True
         tags.input_tags.allow_nan = True
         return tags
+
+
+class Encoder(ReadsObjects):
+    """A transformer of categories, which it meets in order of arrival and never forgets.
+
+    What a category became stays, so a model behind may learn from the first example on.
+    """
+
+    max_categories: int = count(
+        default=100,
+        at_least=1,
+        doc="""Categories of a column that are told apart: the first ones to come. It bounds the
+        memory of a stream in which new ones never end.""",
+    )
+
+    _attributes: ClassVar[Mapping[str, str]] = {
+        "categories_": "list of lists, the categories of each column in order of arrival",
+    }
+
+    @property
+    def categories_(self) -> list[list[Any]]:
+        """The categories of each column in order of arrival; None is a gap."""
+        return [list(column) for column in self._fitted_core("categories_").known]

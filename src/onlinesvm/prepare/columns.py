@@ -18,7 +18,7 @@ from ..base import OnlineTransformer
 from ..base.json_values import from_json, to_json
 from ..base.persistence import rebuilt, write
 from ..base.sklearn_types import BaseEstimator, TransformerMixin
-from .categories import Encoder
+from .categories import ReadsObjects
 from .tables import Named, Names, read_named
 
 KINDS = ("numbers", "categories")
@@ -322,7 +322,7 @@ def _columns_of(table: Named, columns: list[str], steps: list[OnlineTransformer]
     if missing:
         raise ValueError(f"X lacks the column {missing[0]!r}, which the first rows had; add it")
     values = table.values[:, [where[name] for name in columns]]
-    if not steps or isinstance(steps[0], Encoder) or values.dtype != object:
+    if not steps or isinstance(steps[0], ReadsObjects) or values.dtype != object:
         return values
     numbers = np.empty(values.shape)
     for j, name in enumerate(columns):
