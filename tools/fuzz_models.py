@@ -98,7 +98,8 @@ def corpus() -> list[Saved]:
     for cls in (*onlinesvm.all_estimators(), *onlinesvm.all_transformers()):
         forms = (("dense", "float32", 2), ("sparse", "float64", 3), ("dicts", "float32", 3))
         for form, dtype, classes in (*forms, ("dense", "float64", 3), ("begun", "float32", 2)):
-            saved.append(save_one(cls, {"dtype": dtype}, form, classes))
+            if form != "sparse" or cls().__sklearn_tags__().input_tags.sparse:
+                saved.append(save_one(cls, {"dtype": dtype}, form, classes))
         for params in VARIANTS.get(cls.__name__, []):
             saved.append(save_one(cls, params, "dense", 2))
             form = "dense" if params.get("shape") == "ellipsoid" else "sparse"

@@ -123,6 +123,12 @@ def test_it_is_ready_from_the_first_example_on() -> None:
     assert model.decide_one(X[3]) == model.decision_function(X[3:4])[0]
 
 
+def test_all_is_learned_afresh_after_1_2_4_rows_and_at_the_end() -> None:
+    for n, used in ((1, 1), (3, 2), (7, 4), (49, 32), (50, 50), (60, 50)):
+        model = scaled().partial_fit(X[:n], Y[:n])
+        assert np.allclose(model[0].center_, X[:used].mean(axis=0)), n
+
+
 def test_scaling_is_what_makes_it_learn() -> None:
     model = streamed(scaled(PegasosSVC(1e-3, classes=LABELS, kernel="rbf")), X, Y, 100)
     raw = PegasosSVC(1e-3, classes=LABELS, kernel="rbf", gamma=0.3).partial_fit(X, Y)
