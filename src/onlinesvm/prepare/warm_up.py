@@ -21,6 +21,8 @@ from .moments import Floats, Moments, quantiles
 BLOCK = 256
 #: The largest magnitude of a value: its square, summed over many rows, is a number still.
 MOST = 1e145
+#: Columns at most: some numbers are kept for each, whether rows have a value there or not.
+MOST_COLUMNS = 10_000_000
 _ROW_PARTS = ("values", "data", "indices", "indptr")
 
 
@@ -112,6 +114,10 @@ class ColumnCore(NumpyCore):
         return ColumnFacts()
 
     def _learned(self, rows: Rows, weights: Floats) -> ColumnFacts:
+        if rows.columns() > MOST_COLUMNS:
+            raise ValueError(
+                f"X has {rows.columns():,} columns, more than {MOST_COLUMNS:,}; hash them first"
+            )
         known, most = self.known, self.settings["warm_up"]
         if (weights != 1).any():  # sums must not turn out too large when somebody looks
             self._measured(ColumnFacts().with_rows(rows, weights))
@@ -186,6 +192,8 @@ class ColumnCore(NumpyCore):
         }
 
     def _from_state(self, state: Mapping[str, NDArray[Any]], width: int) -> ColumnFacts:
+        if width > MOST_COLUMNS:
+            raise ValueError("its state has more columns than can be")
         settled, arrived = int(state["settled"]), int(state["arrived"])
         centre, scale = (np.array(state[name]) for name in ("centre", "scale"))
         past = Moments(
