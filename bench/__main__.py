@@ -7,6 +7,7 @@ python -m bench defaults         a tournament of defaults (a few minutes; not pa
 python -m bench tolerance        what RampSVC leaves undone (likewise)
 python -m bench quality_budget   accuracy on a budget, against time and memory (likewise)
 python -m bench independent      how small the models of OISVM are (likewise)
+python -m bench forgetting       which policy of forgetting costs what (likewise)
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ QUALITY = {
     "tolerance": "bench.quality.tolerance",
     "quality_budget": "bench.quality.budget",
     "independent": "bench.quality.independent",
+    "forgetting": "bench.quality.forgetting",
 }
 BENCHMARKS = {name: f"bench.speed.{name}" for name in SPEED} | QUALITY
 

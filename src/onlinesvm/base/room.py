@@ -5,32 +5,37 @@ from __future__ import annotations
 import numbers
 from typing import Any
 
-from ..params import check_bytes, check_count
+from ..params import check_bytes
 from .kernel_method import KernelMethod
 from .parameters import special
 
 _ALL = 2**62
+#: The core's parameters where there is no bound.
+UNBOUNDED: dict[str, int] = {"budget": _ALL, "budget_bytes": 0}
 
 
 def check_room(name: str, value: Any) -> dict[str, int]:
-    """The core's parameters for a number of examples, a size as ``"64MB"``, or None for all."""
-    if value is None:
-        return {"budget": _ALL, "budget_bytes": 0}
+    """The core's parameters for a number of examples, or for a size as ``"64MB"``."""
     if isinstance(value, str):
         return {"budget": _ALL, "budget_bytes": max(1, check_bytes(name, value))}
     if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 2:
         raise ValueError(f'{name} must be an integer >= 2 or a size as "64MB", got {value!r}')
-    return {"budget": check_count(name, value), "budget_bytes": 0}
+    return {"budget": int(value), "budget_bytes": 0}
 
 
 def room(*, default: int | None, doc: str) -> Any:
-    """A number of examples, or a size; without a default, also None for all."""
+    """A number of examples, or a size; None, for all, only where it is the default."""
+    bad = [1, 2.5, True, "many", "64 parrots"]
+    if default is None:
+        return special(
+            default=None, none=UNBOUNDED, type="int or str", check=check_room, bad=bad, doc=doc
+        )
     return special(
         default=default,
-        type="int or str" if default else "int, str or None",
+        type="int or str",
         check=check_room,
-        bad=[1, 2.5, True, "many", "64 parrots"],
-        kw_only=default is None,
+        bad=[*bad, None],
+        kw_only=False,
         doc=doc,
     )
 
@@ -47,7 +52,8 @@ class WithBudget(KernelMethod):
     )
 
     def _core_params(self, n_features: int) -> dict[str, Any]:
-        settings = super()._core_params(n_features) | check_room("budget", self.budget)
+        budget: dict[str, int] = self._parameters["budget"].value("budget", self.budget)
+        settings = super()._core_params(n_features) | budget
         if settings["budget_bytes"] and "cache_bytes" in settings:  # a part of the same memory
             settings["cache_bytes"] = min(settings["cache_bytes"], settings["budget_bytes"] // 4)
         return settings

@@ -10,7 +10,6 @@ import numpy as np
 from ..base import KernelBias, LinearOrKernel, OnlineClassifier, StepByStep, WithBudget
 from ..base.bounds import Bounded, Floats, hinge, total, unit_length
 from ..base.parameters import inherit
-from ..base.room import check_room
 from ..kernels import KernelFunction
 
 
@@ -56,7 +55,8 @@ class ForgetronClassifier(
 
     def _bound(self, X: Floats, y: Floats, u: Floats) -> Floats:
         """2 |u|^2 + 4 sum of hinge losses, for B >= 84; a longer u than it admits is shortened."""
-        B = check_room("budget", self.budget)["budget"]
+        if not isinstance(B := self.budget, int):
+            raise ValueError(f"budget must be a number of examples for a proved bound, got {B!r}")
         X = unit_length(X)
         u = u * min(1.0, math.sqrt((B + 1) / math.log(B + 1)) / 4 / (np.linalg.norm(u) or 1.0))
         if B < 84:

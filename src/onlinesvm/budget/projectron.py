@@ -69,7 +69,7 @@ class ProjectronClassifier(
     kernel: str | KernelFunction = inherit(default="rbf")
     dtype: Literal["float32", "float64"] = inherit(default="float32")
 
-    _theorem: ClassVar[str] = "Orabona et al. (2009)"
+    _theorem: ClassVar[str] = "the argument of Orabona et al. (2009)"
 
     def _bound(self, X: Floats, y: Floats, u: Floats) -> Floats:
         """(|u|^2 + 2 sum of hinge losses) / (1 - 2 eta |u|), for |u| < 1 / (2 eta)."""

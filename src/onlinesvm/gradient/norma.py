@@ -19,7 +19,7 @@ from ..base import (
     WithBudget,
 )
 from ..base.parameters import count, inherit, number, word
-from ..base.room import check_room, room
+from ..base.room import UNBOUNDED, room
 from ..kernels import KernelFunction
 from .error_loss import ErrorLoss
 from .sgd import LearningRate
@@ -89,9 +89,7 @@ class NormaModel(LearningRate, WithBudget, LinearOrKernel, StepByStep):
 
     def _keeps_weights(self) -> bool:
         settings = self._core_settings
-        endless = (
-            settings["truncation"] == 0 and check_room("budget", None).items() <= settings.items()
-        )
+        endless = settings["truncation"] == 0 and UNBOUNDED.items() <= settings.items()
         return super()._keeps_weights() and endless
 
 

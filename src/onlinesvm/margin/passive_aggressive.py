@@ -88,7 +88,7 @@ class PassiveAggressiveClassifier(PassiveAggressiveModel, OnlineClassifier):
     )
 
     def _bound(self, X: Floats, y: Floats, u: Floats) -> Floats:
-        """Theorem 4, PA-I: max(R^2, 1/C) (|u|^2 + 2C sum l). A mistake is a loss of 1 or more."""
+        """PA-I: max(R^2, 1/C) (|u|^2 + 2C sum l). A mistake is a loss of 1 or more."""
         losses = hinge(X, y, u)
         if self.loss == "squared_hinge":
             return self._squared_bound(X, u, losses)

@@ -212,11 +212,15 @@ class OnlinePipeline(Pipeline):
         return last
 
     def _stand(self, progress: _Progress) -> Self:
-        """Take up all that was learned, in one step."""
+        """Take up all that was learned, in one step: Ctrl-C falls before it or after it."""
         names = [name for name, _ in self.steps]
         parts = (*progress.transformers, progress.last)
-        self._held, self._names, self._classes = progress.held, progress.names, progress.classes
-        self.steps = list(zip(names, parts, strict=True))
+        self.__dict__.update(
+            _held=progress.held,
+            _names=progress.names,
+            _classes=progress.classes,
+            steps=list(zip(names, parts, strict=True)),
+        )
         return self
 
     def _read(self, X: Any, names: Names, *, fresh: bool) -> tuple[Any, Names]:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from .. import forgetting
 from ..base import TowardsOptimum, WithBudget
 from ..base.parameters import count, inherit, special, word
-from ..base.room import check_room, room
+from ..base.room import UNBOUNDED, room
 from ..forgetting import Forgetting
 
 
@@ -187,4 +187,4 @@ class ForgettingSVC(WithBudget, Retrained):
         return int(self._fitted_core("evicted_").evicted)
 
 
-_UNBOUNDED = check_room("budget", None) | forgetting.Oldest().core_params()
+_UNBOUNDED = UNBOUNDED | forgetting.Oldest().core_params()
