@@ -1,0 +1,6 @@
+"""Streams of rows: files of many formats, folders, databases, brokers, standard input."""
+
+from onlinesvm.stream.sources.schema import Column, Schema
+from onlinesvm.stream.sources.source import BadRow, Block, Examples, Place, Source
+
+__all__ = ["BadRow", "Block", "Column", "Examples", "Place", "Schema", "Source"]
