@@ -20,6 +20,7 @@ SPEED = (
     "ramp_pass",
     "digits",
     "smo",
+    "settle",
     "incremental",
     "poker",
     "core_vector",

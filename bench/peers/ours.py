@@ -11,7 +11,7 @@ from bench.peers import CACHE_MB, Fitted, Learner
 from onlinesvm.datasets import Task
 
 
-def _ramp(task: Task, **options: Any) -> Callable[[], Fitted]:
+def ramp(task: Task, **options: Any) -> Callable[[], Fitted]:
     from onlinesvm import RampSVC
 
     X, y = task.data.X_train, task.data.y_train
@@ -47,7 +47,7 @@ def _one_pass(name: str, *, finish: bool = False) -> Callable[[Task], Callable[[
 def _greedy(task: Task) -> Callable[[], Fitted]:
     from onlinesvm.queries import Greedy
 
-    return _ramp(task, query=Greedy(5))
+    return ramp(task, query=Greedy(5))
 
 
 def _passive_aggressive(task: Task) -> Callable[[], Fitted]:
@@ -63,10 +63,10 @@ def _passive_aggressive(task: Task) -> Callable[[], Fitted]:
     return learn
 
 
-RAMP = Learner("RampSVC", _ramp, "onlinesvm")
-RAMP_MARGIN = Learner("RampSVC margin", lambda task: _ramp(task, query="margin"), "onlinesvm")
+RAMP = Learner("RampSVC", ramp, "onlinesvm")
+RAMP_MARGIN = Learner("RampSVC margin", lambda task: ramp(task, query="margin"), "onlinesvm")
 RAMP_GREEDY = Learner("RampSVC Greedy(5)", _greedy, "onlinesvm")
-HINGE = Learner("RampSVC s=-inf", lambda task: _ramp(task, s=float("-inf")), "onlinesvm")
+HINGE = Learner("RampSVC s=-inf", lambda task: ramp(task, s=float("-inf")), "onlinesvm")
 LASVM = Learner("LASVC", _one_pass("LASVC"), "onlinesvm")
 LASVM_FINISHED = Learner("LASVC finish()", _one_pass("LASVC", finish=True), "onlinesvm")
 HULLER = Learner("HullerSVC", _one_pass("HullerSVC"), "onlinesvm")

@@ -48,6 +48,7 @@ CONTRACT = {
             {"kernel": "poly", "degree": 2, "coef0": 1.0, "bias": "kernel", "s": -np.inf},
             {"query": Greedy(h=3), "class_weight": {"ash": 2.0}, "kernel": "chi2"},
             {"kernel": inner},
+            {"settle": "call", "s": -np.inf},
             {"max_support": 12, "keep_non_support": 5, "forget": Random(seed=3)},
         ],
         expected_failures=weights_are_not_copies(
@@ -692,3 +693,73 @@ def test_a_budget_bounds_all_that_is_held(budget):
     assert model.evicted_ > 100
     assert {-1, 1} == set(np.sign(model.dual_coef_.ravel()))
     assert model.kkt_residual() <= model.tol
+
+
+# ---- a call as a whole ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("s", [-1.0, -np.inf])
+@pytest.mark.parametrize("cut", [1, 7, 300, 2000])
+def test_settled_by_call_it_is_stationary_after_every_call(s, cut):
+    rng = np.random.default_rng(5)
+    X = rng.uniform(-1, 1, (2000 if cut > 7 else 200, 2))
+    y = np.where(X[:, 0] * X[:, 1] > 0, 1.0, -1.0)
+    noisy = np.where(rng.random(len(y)) < 0.15, -y, y)
+    params = {"C": 10, "gamma": 4, "s": s, "tol": 1e-4, "dtype": "float64"}
+    model = RampSVC(settle="call", classes=[-1.0, 1.0], **params)
+    for i in range(0, len(y), cut):
+        model.partial_fit(X[i : i + cut], noisy[i : i + cut])
+        assert model.kkt_residual() <= 1e-4
+    each = RampSVC(**params).partial_fit(X, noisy, classes=[-1.0, 1.0])
+    f, g = model.decision_function(X), each.decision_function(X)
+    if np.isinf(s):  # convex: one solution
+        np.testing.assert_allclose(f, g, rtol=0, atol=0.01)
+    else:
+        assert abs(np.mean(np.sign(f) == y) - np.mean(np.sign(g) == y)) < 0.02
+        assert len(model.support_) < 1.2 * len(each.support_) + 10
+
+
+def test_settled_by_call_it_goes_on_bit_for_bit_after_a_file(tmp_path):
+    stream = blobs(7, 900)
+    params = {"gamma": 1.0, "settle": "call", "classes": [-1.0, 1.0]}
+    one = RampSVC(**params).partial_fit(stream.X[:600], stream.y[:600])
+    one.save(tmp_path / "model")
+    two = onlinesvm.load(tmp_path / "model")
+    for model in (one, two):
+        model.partial_fit(stream.X[600:], stream.y[600:]).unlearn([3, 700])
+        assert model.kkt_residual() <= model.tol
+    np.testing.assert_array_equal(one.decision_function(stream.X), two.decision_function(stream.X))
+
+
+@pytest.mark.parametrize("bound", [{"budget": 40}, {"max_support": 20}, {"keep_non_support": 30}])
+def test_settled_by_call_bounds_hold_at_the_end_of_it(bound):
+    stream = blobs(8, 600)
+    model = RampSVC(gamma=1.0, settle="call", classes=[-1.0, 1.0], **bound)
+    for i in range(0, 600, 100):
+        model.partial_fit(stream.X[i : i + 100], stream.y[i : i + 100])
+        assert model.kkt_residual() <= model.tol
+        support = len(model.support_)
+        assert model._core.held <= bound.get("budget", 600)
+        assert support <= bound.get("max_support", 600)
+        assert model._core.held - support <= bound.get("keep_non_support", 600)
+
+
+def test_a_call_that_fails_while_settling_leaves_the_model_as_it_was():
+    left = 10_000
+
+    def kernel(A: Array, B: Array) -> Array:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise RuntimeError("no more")
+        return np.asarray(A @ B.T)
+
+    X = np.random.default_rng(0).normal(size=(400, 3))
+    y = np.where(X[:, 0] > 0, 1, -1)
+    model = RampSVC(kernel=kernel, settle="call", classes=[-1, 1]).partial_fit(X[:20], y[:20])
+    before = model.n_seen_, model._core.held, model.dual_coef_.tolist()
+    left = 600  # beyond taking the rows in
+    with pytest.raises(RuntimeError, match="no more"):
+        model.partial_fit(X, y)
+    left = 10_000
+    assert (model.n_seen_, model._core.held, model.dual_coef_.tolist()) == before

@@ -24,6 +24,7 @@ from oracles import (
     streams,
     svm_kkt,
 )
+from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC
 
@@ -292,9 +293,42 @@ def test_one_class_alone_is_that_class_and_costs_one_chunk(cls, params, label):
     X = np.random.default_rng(0).normal(size=(300, 3))
     model = machine(cls, C=100.0, **params).partial_fit(X, np.full(300, label))
     assert (model.decision_function(X) == label).all()
-    np.testing.assert_array_equal(np.sort(held(model)), np.arange(290, 300))
-    model.learn_one(-X[0], -label)  # the other one at last: trained at once
-    assert set(np.sign(model.decision_function(np.vstack([X[295], -X[0]])))) == {1.0, -1.0}
+    room = min(10, params.get("budget", 10))
+    np.testing.assert_array_equal(np.sort(held(model)), np.arange(300 - room, 300))
+    model.partial_fit(10 - X[:9], np.full(9, -label))  # the other one at last: not yet a chunk
+    assert (model.decision_function(X) == label).all()
+    assert len(held(model)) == room + 9
+    model.learn_one(10 - X[9], -label)
+    both = np.vstack([X[290:], 10 - X[:10]])
+    assert set(np.sign(model.decision_function(both))) == {1.0, -1.0}
+
+
+@pytest.mark.parametrize("budget", [None, 60])
+def test_a_stream_sorted_by_label_learns_both_classes(budget):
+    X, y = load_breast_cancer(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    order = np.argsort(y, kind="stable")
+    cls = FixedPartitionSVC if budget is None else ForgettingSVC
+    model = cls(classes=[0, 1], **({} if budget is None else {"budget": budget}))
+    assert model.partial_fit(X[order], y[order]).finish().score(X, y) > 0.9
+
+
+def test_fit_forgets_by_its_own_order_not_by_that_of_sorted_rows():
+    X, y = load_digits(return_X_y=True)
+    order = np.argsort(y, kind="stable")
+    assert ForgettingSVC().fit(X[order] / 16, y[order]).score(X / 16, y) > 0.95
+
+
+def test_the_oldest_is_who_came_first_whatever_its_id():
+    stream = blobs(3, 400, noise=0.2)
+    ids = np.random.default_rng(1).permutation(400)
+    params = {"chunk": 50, "budget": 30, "forget": "oldest", **TIGHT}
+    plain, named = (machine(ForgettingSVC, **params) for _ in range(2))
+    plain.partial_fit(stream.X, stream.y)
+    named.partial_fit(stream.X, stream.y, ids=ids)
+    np.testing.assert_array_equal(np.sort(ids[kept(plain)]), np.sort(kept(named)))
+    f, g = plain.decision_function(stream.X), named.decision_function(stream.X)
+    np.testing.assert_allclose(f, g, rtol=0, atol=1e-6)
 
 
 # ---- the budget ----------------------------------------------------------------------------------

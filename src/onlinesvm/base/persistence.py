@@ -31,7 +31,7 @@ from .gamma import ASK_ALL
 from .json_values import from_json, to_json
 from .state import ModelState
 
-FORMAT = 3  # goes up with what a file says, the names of saved parameters included
+FORMAT = 4  # goes up with what a file says, the names of saved parameters included
 _HEAD = "onlinesvm"  # the one metadata entry
 _FACTS = "facts"  # the JSON array
 _STATE = "state."  # prefix of the core's arrays

@@ -133,8 +133,16 @@ class RampSVC(WithBudget, RampProblem, OnlineClassifier):
         bad=["no such word", 3, "linear_dependence", LinearDependence()],
         doc="""Who goes where there are more than ``max_support`` or ``budget``: of those on the
         wrong side the one with the largest loss, if there is none the oldest
-        (``"outlier_first"``); the ``"oldest"``, by the smallest id, where the stream drifts; a
+        (``"outlier_first"``); the ``"oldest"``, by arrival, where the stream drifts; a
         ``"random"`` one, not tried on anything before; or the ``"least_significant"``.""",
+    )
+    settle: Literal["example", "call"] = word(
+        default="example",
+        words=("example", "call"),
+        doc="""``"call"`` makes each ``partial_fit`` stationary at its end, not in between: several
+        times faster for large chunks (a set in one call at about the price of :class:`SmoSVC`), and
+        the same kind of solution within ``tol``, but not the same bits for another cut. Until a
+        call ends, ``max_support`` and ``keep_non_support`` may be exceeded; ``budget`` is not.""",
     )
     query: str | Query = special(
         default="all",
@@ -152,6 +160,19 @@ class RampSVC(WithBudget, RampProblem, OnlineClassifier):
             raise ValueError(f"s must be <= 0, got {self.s!r}; OfflineRampSVC takes up to 1")
         policy = _without_fold(self.forget).core_params()
         return settings | policy | queries.resolve(self.query).core_params()
+
+    @property
+    def _solves_calls(self) -> bool:  # type: ignore[override]
+        return self.settle == "call"
+
+    @property
+    def _any_cut_gives(self) -> Literal["bits", "solution"]:  # type: ignore[override]
+        return "solution" if self.settle == "call" else "bits"
+
+    def _end_call(self, verb: Literal["learn", "unlearn"], changes: int) -> None:
+        if self.settle == "call" and verb == "learn":
+            self._core.solve()  # until then the core has only taken the rows in
+        super()._end_call(verb, changes)
 
     @property
     def evicted_(self) -> int:

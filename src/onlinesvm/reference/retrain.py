@@ -68,6 +68,7 @@ class Retrain(SMO):
         self.y, self.lo, self.hi, self.s = np.zeros((4, 0))
         self.beta = self.s  # what predicts: s, or what it was folded onto
         self.n_kept = 0
+        self.tried = 0  # of those that wait, how many were of one class when training was due
 
     # ---- the box ---------------------------------------------------------------------------------
 
@@ -82,16 +83,20 @@ class Retrain(SMO):
         self._append(row, y=y, lo=min(0.0, edge), hi=max(0.0, edge), s=0.0, ids=id)
         self.beta = np.append(self.beta, 0.0)
         if not self.n_kept:
-            self.b = middle(self.y, self.s < self.hi, self.s > self.lo)
-        if len(self.y) - self.n_kept >= self.chunk:
+            known = slice(self.tried or None)  # of the first class, while another waits
+            rises, falls = self.s < self.hi, self.s > self.lo
+            self.b = middle(self.y[known], rises[known], falls[known])
+        if len(self.y) - self.n_kept >= self.chunk + self.tried:
             self.train()
 
     def train(self) -> None:
         """Train, keep who supports, forget whom the budget has no place for, train the rest."""
-        if len(set(self.y)) < 2:  # nothing to tell apart: the newest wait
-            self._keep(np.argsort(self.ids)[-self.chunk :])
+        if len(set(self.y)) < 2:  # nothing to tell apart: the newest wait, for another chunk
+            self.tried = int(min(len(self.y), self.chunk, self.budget))
+            self._keep(np.arange(len(self.y))[-self.tried :])
             self.n_kept = 0
             return
+        self.tried = 0
         self._solve()
         needed = np.flatnonzero(self._needed())
         if len(needed) > self.budget and self.forget == "linear_dependence":
@@ -139,7 +144,7 @@ class Retrain(SMO):
         alpha, g = np.abs(self.s), 1.0 - self.y * self.score(self.X)
         turn = turns(self.forget, alpha, g)
         left = list(members)
-        for k in members[np.lexsort((self.ids[members], turn[members]))]:
+        for k in members[np.lexsort((members, turn[members]))]:
             if len(left) > self.budget and np.sum(self.y[left] == self.y[k]) > 1:
                 left.remove(k)
         return np.array(left)
@@ -147,7 +152,7 @@ class Retrain(SMO):
     def _fold(self, members: NDArray[np.intp]) -> None:
         """Keep who is outside the span of the others; they take over what the rest contributed."""
         s, b, ids = self.s.copy(), self.b, self.ids.copy()
-        order = members[np.lexsort((-self.ids[members], -np.abs(s[members])))]
+        order = members[np.lexsort((-members, -np.abs(s[members])))]
         firsts = [order[self.y[order] == y][0] for y in (-1.0, 1.0)]
         basis: list[int] = []
         K = self.kernel(self.X, self.X)

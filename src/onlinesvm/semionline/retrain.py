@@ -22,8 +22,8 @@ class Retrained(TowardsOptimum):
         doc="""So many examples wait until the machine is trained again, >= 1. Counted in examples,
         whatever the calls: any cut of a stream gives the same bits. Those that wait do not count in
         the decision; :meth:`finish` trains on them now, and :meth:`fit` ends with it. While a class
-        is missing the newest ``chunk`` wait, and the decision is the class there is: a stream
-        sorted by label forgets most of its first class.""",
+        is missing the newest ``chunk`` wait, and the decision is the class there is, until another
+        ``chunk`` has come: a stream sorted by label forgets much of its first class.""",
     )
     tol: float = inherit(
         default=1e-3,
@@ -172,10 +172,9 @@ class ForgettingSVC(WithBudget, Retrained):
         "or policy",
         check=lambda _, forget: forgetting.resolve(forget),
         bad=["no such word", 3],
-        doc="""Who goes: the ``"oldest"``, by the smallest id (of ``fit`` the place of a row: do not
-        sort rows by label); ``"random"`` ones whose loss the newest chunk bears;
-        the ``"least_significant"``, for clean labels; those of ``"linear_dependence"`` on others,
-        which take over what they contributed; the ``"outlier_first"``, then the oldest. See
+        doc="""Who goes: the ``"oldest"``, by arrival; ``"random"`` ones whose loss the newest chunk
+        bears; the ``"least_significant"``, for clean labels; those of ``"linear_dependence"`` on
+        others, which take over what they contributed; the ``"outlier_first"``, then the oldest. See
         :mod:`onlinesvm.forgetting`.""",
     )
 

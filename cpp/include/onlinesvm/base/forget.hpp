@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <compare>
 #include <cstdint>
 #include <string>
-#include <utility>
 
 #include "onlinesvm/base/checked.hpp"
 #include "onlinesvm/base/random.hpp"
@@ -32,6 +32,7 @@ struct ForgetParams {
 // wrong side.
 struct Candidate {
     Id id;
+    std::int64_t age;
     double alpha = 0.0, loss = 0.0;
 
     // What it is for one output: its coefficient, and g = 1 - y f(x).
@@ -44,12 +45,18 @@ struct Candidate {
 class Forget {
   public:
     explicit Forget(const ForgetParams& p)
-        : turn_(turn_of(p.forget)), folds_(p.forget == "linear_dependence"), random_(p.seed) {}
+        : value_(value_of(p.forget)), folds_(p.forget == "linear_dependence"), random_(p.seed) {}
 
-    // The smallest goes first; of equals the oldest.
-    std::pair<double, Id> turn(const Candidate& c) { return {(this->*turn_)(c), c.id}; }
+    // Whose turn it is to go: the smallest first, and of equals the oldest.
+    struct Turn {
+        double value;
+        std::int64_t age;
+        Id id;
+        auto operator<=>(const Turn&) const = default;
+    };
+    Turn turn(const Candidate& c) { return {(this->*value_)(c), c.age, c.id}; }
 
-    bool is_random() const { return turn_ == &Forget::random; }
+    bool is_random() const { return value_ == &Forget::random; }
     bool folds() const { return folds_; }  // what goes leaves its share to what stays
 
     template <class A>
@@ -58,9 +65,9 @@ class Forget {
     }
 
   private:
-    using Turn = double (Forget::*)(const Candidate&);
+    using Value = double (Forget::*)(const Candidate&);
 
-    static Turn turn_of(const std::string& word) {
+    static Value value_of(const std::string& word) {
         if (word == "oldest") return &Forget::oldest;
         if (word == "random") return &Forget::random;
         if (word == "least_significant") return &Forget::least_significant;
@@ -74,7 +81,7 @@ class Forget {
     double least_significant(const Candidate& c) { return c.alpha; }
     double outlier_first(const Candidate& c) { return -c.loss; }
 
-    Turn turn_;
+    Value value_;
     bool folds_;
     Random random_;
 };

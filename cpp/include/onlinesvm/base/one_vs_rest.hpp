@@ -169,9 +169,12 @@ class OneVsRest {
         a("rows", *rows_);
         a("cost", any(notes_->cost));  // infinite: a hard margin
         a("class", notes_->label);
+        a("age", notes_->age);
+        a("arrived", notes_->arrived);
         if constexpr (A::loading) {
-            demand(notes_->cost.size() == rows_->size() && notes_->label.size() == rows_->size(),
-                   "costs or classes do not fit the examples");
+            demand(notes_->cost.size() == rows_->size() && notes_->label.size() == rows_->size() &&
+                       notes_->age.size() == rows_->size(),
+                   "costs, classes or ages do not fit the examples");
             outputs = a.outputs();
             machines_.clear();
         }
@@ -192,10 +195,14 @@ class OneVsRest {
   protected:
     struct Notes final : Slotted<Notes, T> {  // what is known of an example besides x
         explicit Notes(KernelCache<T>& rows) : Slotted<Notes, T>(rows) { this->follow_slots(); }
-        auto parts() { return std::tuple(unsaved(cost), unsaved(label)); }
+        auto parts() {
+            return std::tuple(unsaved(cost), unsaved(label), unsaved(age), unsaved(arrived));
+        }
 
         Column<double> cost;  // C_i
         Column<std::int32_t> label;
+        Column<std::int64_t> age;  // how many came before it: an id is any number a caller likes
+        std::int64_t arrived = 0;
     };
 
     // Stores a new example; the machines get its variables afterwards.
@@ -203,6 +210,7 @@ class OneVsRest {
         const Slot j = rows_->push(x, id);
         notes_->label.edit(j) = std::int32_t(label);
         notes_->cost.edit(j) = cost;
+        notes_->age.edit(j) = notes_->arrived++;
         return j;
     }
     // Its row is needed soon only if some coefficient moves.
@@ -342,6 +350,8 @@ class OneVsRest {
         for (Slot j{}; j < rows_->size(); ++j) {
             demand(std::size_t(notes_->label[j]) < classes, "a class is out of range");
             demand(cost(j) >= 0, "a cost is negative or not a number");
+            demand(notes_->age[j] >= 0 && notes_->age[j] < notes_->arrived,
+                   "an example is older than the first or newer than the last");
             for (const auto& m : machines_)
                 demand(j < rows_->active() || m->coefficient(j) == 0,
                        "an example that counts is not among the active");

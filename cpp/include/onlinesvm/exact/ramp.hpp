@@ -17,12 +17,14 @@ namespace onlinesvm {
 template <class T>
 class Ramp : public RampModel<T> {
   public:
-    using Verbs = Offers<SolvedVerbs, verb::evidence, verb::labels_used, verb::evicted>;
+    using Verbs =
+        Offers<SolvedVerbs, verb::evidence, verb::labels_used, verb::evicted, verb::solve>;
 
     struct Params : RampParams, ForgetParams {
         std::int64_t keep_non_support = -1;  // m of Algorithm 2; negative: keep all
         std::int64_t max_support = -1;       // negative: as many as there are
         Room budget;                         // of both
+        std::string settle = "example";      // when: after each, or once for a "call"
         std::string query = "all";
         std::int64_t h = 5;  // block length of the greedy query
 
@@ -35,6 +37,7 @@ class Ramp : public RampModel<T> {
             field("keep_non_support", keep_non_support);
             field("max_support", max_support);
             budget.fields(field);
+            field("settle", settle);
             field("query", query);
             field("h", h);
         }
@@ -45,8 +48,11 @@ class Ramp : public RampModel<T> {
           keep_non_support_(p.keep_non_support),
           max_support_(p.max_support),
           budget_(p.budget),
+          by_call_(p.settle == "call"),
           forget_(p),
-          query_(p.query, p.h) {}
+          query_(p.query, p.h) {
+        require(by_call_ || p.settle == "example", "settle: must be 'example' or 'call'");
+    }
 
     // Algorithm 1, with the label asked for as in Algorithm 3.
     void learn(Row<T> x, double y, double weight, Id id) {
@@ -63,6 +69,18 @@ class Ramp : public RampModel<T> {
     }
 
     void expect(std::span<const Row<T>> coming) { rows_->expect(coming); }
+
+    // What a call has brought becomes stationary. In between it does each time the examples have
+    // doubled: with what is known by then most wrong labels stay outside V from the start. It does
+    // as well when there is no room for another.
+    void solve() {
+        if (unsettled_ == 0) return;
+        for (auto& box : machines_) settle(*box);
+        relax();
+        shed();
+        trim();
+        unsettled_ = 0;
+    }
 
     bool holds(Id id) const { return RampModel<T>::holds(id) || query_.keeps(id); }
 
@@ -85,7 +103,7 @@ class Ramp : public RampModel<T> {
 
     auto undoable() {
         return std::tuple_cat(RampModel<T>::undoable(),
-                              std::tie(forget_, query_, labels_used_, evicted_));
+                              std::tie(forget_, query_, labels_used_, evicted_, unsettled_));
     }
 
     template <class A>
@@ -93,13 +111,15 @@ class Ramp : public RampModel<T> {
         RampModel<T>::state(a);
         a("query", query_);
         a("labels_used", labels_used_);
+        if (by_call_) a("unsettled", unsettled_);
         if (is_bounded()) a("evicted", evicted_), a("forget", forget_);
         if constexpr (A::loading)
             query_.demand_fits(std::max<std::size_t>(2, machines_.size()), rows_->store());
     }
 
   private:
-    using RampModel<T>::machines_, RampModel<T>::rows_, RampModel<T>::ramp_, RampModel<T>::f_;
+    using RampModel<T>::machines_, RampModel<T>::rows_, RampModel<T>::notes_;
+    using RampModel<T>::ramp_, RampModel<T>::f_;
     using RampModel<T>::settle, RampModel<T>::relax, RampModel<T>::in_ramp;
     using RampModel<T>::supports, RampModel<T>::take_away, RampModel<T>::decide;
 
@@ -118,7 +138,11 @@ class Ramp : public RampModel<T> {
             machines_[c]->learn(t, sign_c, in_ramp(g) ? this->cost(t) : 0, f_[c]);
             moves |= machines_[c]->violates(t);
         }
-        this->keep_or_recycle(t, std::move(row), moves);
+        this->keep_or_recycle(t, std::move(row), moves && !by_call_);
+        if (by_call_) {
+            if (++unsettled_ >= std::max(kFirst, rows_->size() / 2) || is_full()) solve();
+            return;
+        }
         if (moves) {
             rows_->promote(t);
             for (auto& box : machines_)
@@ -135,6 +159,7 @@ class Ramp : public RampModel<T> {
             return this->footprint(n) + double(machines_.size() * Inverse::footprint(n));
         }));
     }
+    bool is_full() const { return budget_.is_bounded() && std::int64_t(rows_->size()) > most(); }
     bool is_bounded() const { return max_support_ >= 0 || budget_.is_bounded(); }
 
     // No more than max_support support vectors: one too many goes for good, by the policy, and the
@@ -151,14 +176,14 @@ class Ramp : public RampModel<T> {
         }
     }
     Id dispensable() {
-        std::pair<double, Id> first{std::numeric_limits<double>::infinity(), {}};
+        Forget::Turn first{std::numeric_limits<double>::infinity(), 0, {}};
         for (Slot j{}; j < rows_->active(); ++j) {
             if (!supports(j)) continue;
-            Candidate c{rows_->id(j)};
+            Candidate c{rows_->id(j), notes_->age[j]};
             for (const auto& box : machines_) c.add(box->coefficient(j), box->gradient(j));
             first = std::min(first, forget_.turn(c));
         }
-        return first.second;
+        return first.id;
     }
 
     // Algorithm 2: of the examples that support nothing, keep the m nearest to the boundary.
@@ -190,8 +215,12 @@ class Ramp : public RampModel<T> {
         }
     }
 
+    static constexpr std::size_t kFirst = 512;
+
     std::int64_t keep_non_support_, max_support_;
     Room budget_;
+    bool by_call_;
+    std::size_t unsettled_ = 0;  // examples that came since it was stationary
     std::int64_t labels_used_ = 0, evicted_ = 0;
     Forget forget_;
     Query<T> query_;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "onlinesvm/base/forget.hpp"
@@ -30,13 +31,15 @@ class KeptModel : public PairModel<T> {
     double kkt_residual() const { return this->worst_violation(of_kept(this->all_slots())); }
     double spot_check() const { return this->worst_violation(of_kept(this->some_slots())); }
 
-    auto undoable() { return std::tie(capped_); }
+    auto undoable() { return std::tie(capped_, tried_); }
 
     template <class A>
     void state(A& a) {
         Base::state(a);
+        a("tried", tried_);
         if constexpr (A::loading) {
-            demand(waiting() <= chunk_, "more examples wait than a chunk has");
+            demand(tried_ <= chunk_ && waiting() <= chunk_ + tried_,
+                   "more examples wait than a chunk has");
             look();
         }
     }
@@ -46,6 +49,8 @@ class KeptModel : public PairModel<T> {
 
     bool trained() const { return rows_->active() > 0; }
     std::size_t waiting() const { return rows_->size() - rows_->active(); }
+    // A chunk has come since the last training, or since it was tried in vain.
+    bool is_due() const { return waiting() >= chunk_ + tried_; }
     std::vector<Id> waiting_ids() const {
         std::vector<Id> ids;
         for (Slot j(rows_->active()); j < rows_->size(); ++j) ids.push_back(rows_->id(j));
@@ -68,16 +73,20 @@ class KeptModel : public PairModel<T> {
         if (!rows_->holds(id)) return false;
         const bool kept = rows_->slot(id) < rows_->active();
         kept ? this->remove(id) : rows_->remove(rows_->slot(id));
+        tried_ = std::min(tried_, waiting());
         if (!trained()) look();
         return kept;
     }
-    // With one class alone there is nothing to tell apart: all wait, of too many the newest.
-    void wait_anew() {
+    // With one class alone there is nothing to tell apart: all wait, of too many the newest, until
+    // another chunk has come, so that a second class is more than one example when it counts.
+    void wait_anew(std::size_t most) {
         for (Slot j(rows_->active()); j-- > 0;) rows_->demote(j);
-        while (rows_->size() > chunk_) {
-            const std::vector<Id> ids = this->ids();
-            rows_->remove(rows_->slot(*std::min_element(ids.begin(), ids.end())));
-        }
+        std::vector<std::pair<std::int64_t, Id>> by_age;
+        for (Slot j{}; j < rows_->size(); ++j) by_age.push_back({notes_->age[j], rows_->id(j)});
+        std::sort(by_age.rbegin(), by_age.rend());
+        tried_ = std::min({by_age.size(), chunk_, most});
+        for (const auto& [age, id] : std::span(by_age).subspan(tried_))
+            rows_->remove(rows_->slot(id));
         for (Slot j{}; j < rows_->size(); ++j)
             for (std::size_t c = 0; c < machines_.size(); ++c)
                 machines_[c]->learn(j, sign(c, notes_->label[j]), this->cost(j), 0);
@@ -120,6 +129,7 @@ class KeptModel : public PairModel<T> {
     // Nobody waits any more.
     void keep_all() {
         while (waiting() > 0) rows_->admit(Slot(rows_->active()));
+        tried_ = 0;
         look();
     }
 
@@ -131,7 +141,7 @@ class KeptModel : public PairModel<T> {
         return s;
     }
     Candidate candidate(Slot j) const {
-        Candidate c{rows_->id(j)};
+        Candidate c{rows_->id(j), notes_->age[j]};
         for (const auto& m : machines_) c.add(m->coefficient(j), 1 - m->label(j) * f(*m, j));
         return c;
     }
@@ -153,12 +163,15 @@ class KeptModel : public PairModel<T> {
         std::erase_if(slots, [&](Slot j) { return j >= rows_->active(); });
         return slots;
     }
-    // Where the bias lies, by the examples kept; before there are any, by all.
+    // Where the bias lies, by the examples kept; before there are any, by those of the first class
+    // while another waits for its chunk, or by all.
     void look() {
-        for (auto& m : machines_) m->look(trained() ? rows_->active() : rows_->size());
+        const std::size_t known = tried_ > 0 ? tried_ : rows_->size();
+        for (auto& m : machines_) m->look(trained() ? rows_->active() : known);
     }
 
     std::size_t chunk_;
+    std::size_t tried_ = 0;  // of those that wait, how many could not be trained on: all of a class
     bool capped_ = false;
 };
 

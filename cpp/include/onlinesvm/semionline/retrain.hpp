@@ -52,7 +52,7 @@ class Retrain : public KeptModel<T> {
         decide(row);
         if (!rows_->holds(id) && waits(row, y)) this->wait(x, y, params_.C * weight, id);
         rows_->recycle(std::move(row));
-        if (this->waiting() >= std::size_t(params_.chunk)) train(params_.tol);
+        if (this->is_due()) train(params_.tol);
     }
     void expect(std::span<const Row<T>> coming) { rows_->expect(coming); }
 
@@ -146,7 +146,7 @@ class Retrain : public KeptModel<T> {
     // trained again.
     void train(double tol) {
         folded_.clear();
-        if (this->lacks_a_class()) return this->wait_anew();
+        if (this->lacks_a_class()) return this->wait_anew(budget());
         const std::vector<Id> newest = this->waiting_ids();
         this->solve(tol);
         const std::vector<Slot> kept = this->needed();
@@ -173,7 +173,7 @@ class Retrain : public KeptModel<T> {
         std::optional<Trial<T>> trial;
         if (forget_.is_random()) trial.emplace(*rows_, this->judged(newest), params_.tries);
         std::vector<std::size_t> left(std::max<std::size_t>(2, machines_.size()));
-        std::vector<std::pair<double, Id>> queue;
+        std::vector<Forget::Turn> queue;
         for (Slot j : kept) {
             ++left[std::size_t(notes_->label[j])];
             queue.push_back(forget_.turn(this->candidate(j)));
@@ -182,12 +182,12 @@ class Retrain : public KeptModel<T> {
         std::vector<Id> gone;
         for (std::size_t at = 0; gone.size() + budget() < kept.size(); ++at) {
             poll(rows_->size());
-            const Id id = queue[at].second;
+            const auto [value, age, id] = queue[at];
             const Slot j = rows_->slot(id);
             std::size_t& peers = left[std::size_t(notes_->label[j])];
             if (peers == 1) continue;
             if (trial && !trial->takes_out(j, this->coefficients_of(j))) {
-                queue.push_back({0, id});  // its turn comes again
+                queue.push_back({0, age, id});  // its turn comes again
                 continue;
             }
             --peers;
@@ -214,12 +214,12 @@ class Retrain : public KeptModel<T> {
     }
     // By decreasing coefficient, the largest of each class before all others: those stay.
     std::vector<typename Fold<T>::Member> members(std::span<const Slot> kept) {
-        std::vector<std::pair<double, Id>> queue;
+        std::vector<Forget::Turn> queue;
         for (Slot j : kept) queue.push_back(forget_.turn(this->candidate(j)));
         std::sort(queue.rbegin(), queue.rend());
         std::vector<typename Fold<T>::Member> all;
         std::vector<bool> seen(std::max<std::size_t>(2, machines_.size()));
-        for (const auto& [alpha, id] : queue) {
+        for (const auto& [alpha, age, id] : queue) {
             const Slot j = rows_->slot(id);
             const auto label = std::size_t(notes_->label[j]);
             all.push_back({j, id, this->coefficients_of(j), !seen[label]});

@@ -1,0 +1,35 @@
+"""RampSVC(settle="call"): a whole set in one partial_fit against SmoSVC, our batch solver.
+
+The nine tasks of the ramp paper, same C and gamma, each at its own default tolerance; the hinge
+loss (s = -inf) is there to tell the solver from the loss, which drops most of the noise.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bench import tasks
+from bench.common import Report, geometric_mean, parse
+from bench.peers import Learner
+from bench.peers.ours import RAMP, ramp
+from bench.speed.smo import OURS as SMO
+
+BY_CALL = Learner("RampSVC by call", lambda task: ramp(task, settle="call"))
+HINGE = Learner("hinge by call", lambda task: ramp(task, settle="call", s=-np.inf))
+
+
+def main() -> None:
+    options = parse(__doc__)
+    report = Report("settle", "One partial_fit / one SmoSVC.fit", SMO.name, options)
+    names = tasks.run(report, [BY_CALL, HINGE, RAMP, SMO])
+    for learner in (BY_CALL, HINGE):
+        ratios = [report.ratio(name, learner.name) for name in names]
+        claim = f"{learner.name}, geometric mean of {len(names)}: call / fit"
+        report.bar(claim, geometric_mean(ratios), at_most=1.2)
+    for name in names:
+        report.bar(f"{name}: call / fit", report.ratio(name, BY_CALL.name), at_most=1.2)
+    report.finish()
+
+
+if __name__ == "__main__":
+    main()
