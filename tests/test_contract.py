@@ -22,6 +22,7 @@ import onlinesvm
 from onlinesvm.checks import (
     checks_for,
     inputs,
+    keys,
     learning,
     memory,
     mistakes,
@@ -118,7 +119,7 @@ def test_every_check_applies_somewhere() -> None:
     applied = {check.__name__ for model in estimators() for check in checks_for(model)}
     written = {
         name
-        for part in (inputs, learning, memory, mistakes, persistence)
+        for part in (inputs, keys, learning, memory, mistakes, persistence)
         for name in vars(part)
         if name.startswith("check_")
     }

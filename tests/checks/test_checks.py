@@ -10,6 +10,8 @@ import pytest
 
 import onlinesvm
 from onlinesvm import PassiveAggressiveClassifier, RampSVC, _core
+from onlinesvm.base.batch import Batch
+from onlinesvm.base.keys import KeyBook
 from onlinesvm.base.labels import Labels
 from onlinesvm.base.persistence import Persistent
 from onlinesvm.base.vocabulary import Vocabulary
@@ -127,6 +129,24 @@ SABOTAGE: dict[str, tuple[Any, Sabotage]] = {
             "_read_ids",
             lambda self, ids, n, fresh: np.arange(self._next_id, self._next_id + n),
         ),
+    ),
+    "check_keys_change_nothing_else": (
+        RampSVC(),
+        before(RampSVC, "_bearing", lambda self, key: setattr(self, "_keys", None)),
+    ),
+    "check_keys_name_the_examples_they_came_with": (
+        RampSVC(),
+        instead(Batch, "keys_of", lambda self, start, stop: self.keys[start:stop][::-1]),
+    ),
+    "check_unlearning_by_key_is_unlearning_by_id": (
+        RampSVC(),
+        instead(RampSVC, "_read_gone", lambda self, ids, keys: np.arange(3)),
+    ),
+    "check_keys_go_with_the_model": (RampSVC(), instead(RampSVC, "_key_facts", lambda self: {})),
+    "check_bad_keys_change_nothing": (RampSVC(), instead(KeyBook, "back_to", lambda *_: None)),
+    "check_keys_do_not_pile_up": (
+        RampSVC(),
+        lambda patch: patch.setattr(KeyBook, "is_due", False),
     ),
     "check_size_is_reported": (PA(), lambda patch: patch.setattr(PA, "nbytes_", 0)),
 }

@@ -22,9 +22,10 @@ class FittedAttributes(ModelState):
 
     @property
     def nbytes_(self) -> int:
-        """Bytes held by the core, and by examples that wait for gamma to be settled."""
+        """Bytes held by the core, by examples that wait for gamma to be settled, and by keys."""
         held = 0 if self._held is None else self._held.nbytes
-        return int(self._fitted_core("nbytes_").nbytes) + held
+        keys = 0 if self._keys is None else self._keys.nbytes
+        return int(self._fitted_core("nbytes_").nbytes) + held + keys
 
     @property
     def support_(self) -> NDArray[np.int64]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .keys import Keys
 from .labels import NO_LABELS, Labels
 from .rows import Rows
 from .validation import Columns
@@ -25,6 +26,7 @@ class Batch:
     ids: NDArray[np.int64] | None = None  # the next numbers
     labels: Labels = NO_LABELS  # as known when the batch ends
     arrivals: Sequence[int] = ()  # the rows where each of the last of them was first met
+    keys: Keys | None = None  # no row has one, or the model keeps none
 
     @property
     def known(self) -> Labels:
@@ -35,6 +37,12 @@ class Batch:
         """The rows of weight above 0."""
         return np.arange(len(self.rows)) if self.weights is None else np.flatnonzero(self.weights)
 
+    def keys_of(self, start: int, stop: int) -> Keys | None:
+        """What is to be noted of these rows: ids of the caller's may have been others' before."""
+        if self.keys is None:
+            return None if self.ids is None else [None] * (stop - start)
+        return self.keys[start:stop]
+
     def after(self, row: int) -> Batch:
         """What is left from this row on."""
         return replace(
@@ -44,6 +52,7 @@ class Batch:
             weights=None if self.weights is None else self.weights[row:],
             ids=None if self.ids is None else self.ids[row:],
             arrivals=[arrival - row for arrival in self.arrivals if arrival >= row],
+            keys=None if self.keys is None else self.keys[row:],
         )
 
     def reordered(self, order: NDArray[np.intp]) -> Batch:
@@ -55,4 +64,5 @@ class Batch:
             weights=None if self.weights is None else self.weights[order],
             ids=order.astype(np.int64),
             arrivals=(),
+            keys=None if self.keys is None else [self.keys[i] for i in order],
         )

@@ -302,6 +302,7 @@ class OnlineClassifier(BatchClassifier, OneByOne):
         classes: Any = None,
         sample_weight: Any = None,
         ids: Any = None,
+        keys: Any = None,
     ) -> Self:
         """Go on learning with the rows of ``X``, in order.
 
@@ -321,6 +322,10 @@ class OnlineClassifier(BatchClassifier, OneByOne):
         ids : array of n integers >= 0, optional
             Names for the examples, to :meth:`unlearn` them by. Default: 0, 1, 2, ... in order
             of arrival.
+        keys : list or array of n keys, optional
+            Whom each example belongs to, to :meth:`unlearn` all of somebody's at once: integers,
+            strings or tuples of these, repeated at will, None for an example of nobody's. A method
+            that cannot unlearn takes them and keeps none.
 
         Returns
         -------
@@ -331,7 +336,7 @@ class OnlineClassifier(BatchClassifier, OneByOne):
                 f"class_weight={self.class_weight!r} is not supported for partial_fit, since it "
                 "needs all labels at once; use fit, or a dict of weights"
             )
-        return self._go_on(X, y, sample_weight, ids, classes)
+        return self._go_on(X, y, sample_weight, ids, keys, classes)
 
     def _labels_for(self, classes: Any, *, fresh: bool) -> Labels:
         """The classes in force for this call."""

@@ -25,6 +25,7 @@ from .batch import Batch
 from .core import Core, Floats, Ids, create, revive
 from .fast_path import FastPath, OneByOne
 from .gamma import FirstExamples, Spread
+from .keys import Keys
 from .labels import NO_LABELS, Labels
 from .locking import OneVerbAtATime
 from .optimality import Optimality
@@ -92,7 +93,7 @@ class OnlineEstimator(
 
     # --- a call -------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, keys: Any = None) -> Self:
         """Forget everything, then learn the rows of ``X``.
 
         Parameters
@@ -102,21 +103,25 @@ class OnlineEstimator(
             The targets; outlier detectors ignore them.
         sample_weight : array of n numbers >= 0, optional
             How much each example counts: where there is a ``C``, it is multiplied. 0 skips one.
+        keys : list or array of n keys, optional
+            As ``partial_fit`` takes them.
 
         Returns
         -------
         self
         """
-        batch = self._read(X, y, sample_weight, None, fresh=True, whole=True)
+        batch = self._read(X, y, sample_weight, None, keys, fresh=True, whole=True)
         with self._all_or_nothing("a new core"):  # the core before is kept until this one is
             self._fit(batch)
         return self
 
-    def _go_on(self, X: Any, y: Any, sample_weight: Any, ids: Any, classes: Any = None) -> Self:
+    def _go_on(
+        self, X: Any, y: Any, sample_weight: Any, ids: Any, keys: Any, classes: Any = None
+    ) -> Self:
         """``partial_fit`` of all tasks: learn these rows after those learned before."""
         fresh = not self.__sklearn_is_fitted__()
         self._ready()
-        batch = self._read(X, y, sample_weight, ids, classes, fresh=fresh)
+        batch = self._read(X, y, sample_weight, ids, keys, classes, fresh=fresh)
         several = self._takes_several_verbs(batch)
         with self._all_or_nothing(
             "a new core" if fresh else "several steps" if several else "one step"
@@ -139,6 +144,7 @@ class OnlineEstimator(
         y: Any,
         sample_weight: Any,
         ids: Any,
+        keys: Any,
         classes: Any = None,
         *,
         fresh: bool,
@@ -151,7 +157,8 @@ class OnlineEstimator(
         )
         weights = self._read_weights(sample_weight, len(rows), some=whole)
         given = self._read_ids(ids, len(rows), fresh=fresh)
-        return Batch(rows, columns, targets, weights, given, labels, arrivals)
+        named = self._read_keys(keys, len(rows))
+        return Batch(rows, columns, targets, weights, given, labels, arrivals, named)
 
     def _read_targets(
         self, y: Any, n: int, classes: Any, *, fresh: bool, whole: bool
@@ -173,6 +180,7 @@ class OnlineEstimator(
         facts = dict(self.__dict__)
         names = 0 if self._vocabulary is None else len(self._vocabulary)
         numbers = self._next_id, self._id_gap
+        noted = 0 if self._keys is None else self._keys.mark()
         core: Any = facts.get("_core")
         state = core.state() if ahead == "several steps" else {}
         risky = state and self._core_settings.get("kernel", {}).get("name") == "function"
@@ -191,6 +199,7 @@ class OnlineEstimator(
                 if core.changes != changes:  # too late: it stands
                     raise
             elif not isinstance(failure, Exception):
+                self._strike_out()
                 raise
             self.__dict__.update(facts)  # first: threads that look on never see half a model
             for name in self.__dict__.keys() - facts.keys():
@@ -198,6 +207,8 @@ class OnlineEstimator(
             self._next_id, self._id_gap = numbers
             if self._vocabulary is not None:
                 self._vocabulary.shorten(names)
+            if self._keys is not None:
+                self._keys.back_to(noted)
             if state and not risky:
                 self._core.load(state)
             raise
@@ -219,7 +230,14 @@ class OnlineEstimator(
             settings["kernel"]["gamma"] = spread.gamma(self.gamma)
         name = self._core_stem() + self.dtype.removeprefix("float")
         core = create(name, settings)
-        for stale in ("feature_names_in_", "_names", "_vocabulary", "_checked", "_unchecked"):
+        for stale in (
+            "feature_names_in_",
+            "_names",
+            "_vocabulary",
+            "_keys",
+            "_checked",
+            "_unchecked",
+        ):
             self.__dict__.pop(stale, None)
         self._next_id = self._id_gap = 0
         self._held, self._spread, self._far = None, spread, False
@@ -274,16 +292,20 @@ class OnlineEstimator(
         ids = self._ids_of(batch, start, stop)
         tally = self._tally(rows, y) if progress.watching else 0.0  # before it learns
         before, changes = (self._next_id, self._id_gap, self._held), self._core.changes
+        noted = 0 if self._keys is None else self._keys.mark()
         try:  # noted before they are learned: Ctrl-C must not give a number twice
             if self._held is not None:
                 counted = np.flatnonzero(w > 0)
                 self._held = self._holding(self._held, batch, start + counted, ids[counted])
-            self._count_in(ids)
+            self._count_in(ids, batch.keys_of(start, stop))
             self._learn_slab(rows, y, w, ids)
         except BaseException:
             if self._core.changes == changes:  # they were not learned
                 self._next_id, self._id_gap, self._held = before
+                if self._keys is not None:
+                    self._keys.back_to(noted)
             raise
+        self._tidy_keys()
         if progress.watching:
             progress.advance(stop - start, tally, getattr(self, "support_", None))
 
@@ -304,8 +326,9 @@ class OnlineEstimator(
             return self._next_id + np.arange(stop - start)
         return batch.ids[start:stop]
 
-    def _count_in(self, ids: NDArray[np.int64]) -> None:
-        """Count examples in that bear these ids."""
+    def _count_in(self, ids: NDArray[np.int64], keys: Keys | None = None) -> None:
+        """Count examples in that bear these ids, and note their keys."""
+        self._note_keys(ids, keys)
         seen = self._next_id - self._id_gap + len(ids)
         self._next_id = max(self._next_id, int(ids.max()) + 1)
         self._id_gap = self._next_id - seen
@@ -363,6 +386,7 @@ class OnlineEstimator(
             "id_gap": self._id_gap,
             "begun": dict(self._begun) if self._changed() else None,
             "held": None if self._held is None else self._held.to_facts(),
+            **self._key_facts(),
         }
 
     def _recall(self, facts: dict[str, Any]) -> None:
@@ -395,6 +419,7 @@ class OnlineEstimator(
                 raise ValueError("it holds examples that settle a gamma which is a number")
             width, sparsely = self.n_features_in_, self._sparsely
             self._held = FirstExamples.from_facts(facts["held"], width, sparsely=sparsely)
+        self._recall_keys(facts)
         self._set_fast_path()
 
     def _outputs(self) -> int:
@@ -424,7 +449,12 @@ class OnlineLearner(OnlineEstimator, OneByOne):
     """An estimator that goes on learning, and has no classes that must be known beforehand."""
 
     def partial_fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, ids: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        ids: Any = None,
+        keys: Any = None,
     ) -> Self:
         """Go on learning with the rows of ``X``, in order.
 
@@ -440,12 +470,16 @@ class OnlineLearner(OnlineEstimator, OneByOne):
             0 skips an example.
         ids : array of n integers >= 0, optional
             Names for the examples; default 0, 1, 2, ... in order of arrival.
+        keys : list or array of n keys, optional
+            Whom each example belongs to, to :meth:`unlearn` all of somebody's at once: integers,
+            strings or tuples of these, repeated at will, None for an example of nobody's. A method
+            that cannot unlearn takes them and keeps none.
 
         Returns
         -------
         self
         """
-        return self._go_on(X, y, sample_weight, ids)
+        return self._go_on(X, y, sample_weight, ids, keys)
 
 
 def _ones(n: int) -> NDArray[np.float64]:

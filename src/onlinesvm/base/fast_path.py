@@ -75,7 +75,7 @@ class FastPath(ModelState):
 class OneByOne(FastPath):
     """An estimator that goes on learning, one example at a time."""
 
-    def learn_one(self, x: Any, y: Any = None, w: float = 1.0) -> Self:
+    def learn_one(self, x: Any, y: Any = None, w: float = 1.0, key: Any = None) -> Self:
         """Learn one example: ``partial_fit`` of one row without its validation cost.
 
         Parameters
@@ -87,13 +87,16 @@ class OneByOne(FastPath):
             The target; outlier detectors ignore it.
         w : float, default=1.0
             Sample weight.
+        key : int, str or tuple of these, optional
+            Whom the example belongs to, as ``keys`` of ``partial_fit``.
 
         Returns
         -------
         self
         """
         direct = self._direct_target
-        if direct is not None and w == 1.0:  # written out: a call would cost a tenth of the time
+        # Written out: a call would cost a tenth of the time.
+        if direct is not None and w == 1.0 and key is None:
             try:
                 target = direct(y)
             except TypeError:  # no target at all: validation says so
@@ -108,4 +111,8 @@ class OneByOne(FastPath):
                 learned = type(x) is dict and target is not None and self._learn_record(x, target)
             if learned:
                 return self
-        return self.partial_fit(one_row(x), self._one_target(y), sample_weight=w)  # type: ignore[no-any-return]
+        if key is not None and self.__sklearn_is_fitted__():
+            with self._bearing(key):
+                return self.learn_one(x, y, w)
+        keys = None if key is None else [key]
+        return self.partial_fit(one_row(x), self._one_target(y), sample_weight=w, keys=keys)  # type: ignore[no-any-return]

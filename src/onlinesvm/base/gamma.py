@@ -181,7 +181,7 @@ class SettlesGamma(ModelState):
         core, settings = self._learned_afresh(held, self._classes_at(batch, last), done=done)
         self._core_settings, self._held = settings, None if done else held
         self._install(core)
-        self._count_in(ids)
+        self._count_in(ids, batch.keys_of(0, last + 1))
         self._admit_labels(batch, last, publish=True)
         return batch.after(last + 1)
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .certificate import Certificate, Evidence, issue
 from .core import offers
-from .gamma import SettlesGamma
+from .keyed import Keyed
 
 _CHECK_ROWS_MOST = 65536
 
@@ -23,7 +23,7 @@ EXACT = (
 )
 
 
-class Optimality(SettlesGamma):
+class Optimality(Keyed):
     """``kkt_residual``, ``objective`` and ``unlearn``, where the core can; the promise ``tol``."""
 
     # The verbs that leave every optimality condition within tol; checked now and then.
@@ -71,10 +71,20 @@ class Optimality(SettlesGamma):
             )
 
     @overload
-    def unlearn(self, ids: ArrayLike, *, certificate: Literal[False] = False) -> Self: ...
+    def unlearn(
+        self,
+        ids: ArrayLike | None = None,
+        *,
+        keys: Any = None,
+        certificate: Literal[False] = False,
+    ) -> Self: ...
     @overload
-    def unlearn(self, ids: ArrayLike, *, certificate: Literal[True]) -> Certificate: ...
-    def unlearn(self, ids: ArrayLike, *, certificate: bool = False) -> Self | Certificate:
+    def unlearn(
+        self, ids: ArrayLike | None = None, *, keys: Any = None, certificate: Literal[True]
+    ) -> Certificate: ...
+    def unlearn(
+        self, ids: ArrayLike | None = None, *, keys: Any = None, certificate: bool = False
+    ) -> Self | Certificate:
         """Forget examples, as if they had never been learned.
 
         The exact, dual and core vector machines go to the solution without them. NORMA drops their
@@ -86,6 +96,9 @@ class Optimality(SettlesGamma):
             The ids given to ``partial_fit``, or the numbers 0, 1, 2, ... in order of arrival.
             An example the model no longer holds has no influence left: its id is passed over,
             so a request may safely be repeated.
+        keys : key or list of keys
+            Instead of ids: all examples that bear one of these keys. A tuple is one key. A key that
+            no example held bears is passed over; :meth:`ids_of` tells beforehand which do.
         certificate : bool, default=False
             Return evidence instead of the model: a :class:`Certificate`, which
             :func:`onlinesvm.verify` checks. It costs as much as predicting every example held.
@@ -96,7 +109,7 @@ class Optimality(SettlesGamma):
         """
         self._verb("unlearn")
         self._ready()
-        wanted = self._read_gone(ids)
+        wanted = self._read_gone(ids, keys)
         if not certificate:
             self._forget(wanted)
             return self
@@ -111,8 +124,12 @@ class Optimality(SettlesGamma):
         self._forget(wanted)
         return issue(self, self._statement, gone, before)
 
-    def _read_gone(self, ids: ArrayLike) -> NDArray[np.int64]:
+    def _read_gone(self, ids: ArrayLike | None, keys: Any) -> NDArray[np.int64]:
         """The ids to unlearn, each once."""
+        if (ids is None) == (keys is None):
+            raise ValueError("unlearn takes ids or keys; pass one of them")
+        if ids is None:
+            return np.sort(self.ids_of(keys))
         wanted = np.atleast_1d(np.asarray(ids))
         if wanted.ndim != 1 or (wanted.size and wanted.dtype.kind not in "iu"):
             raise ValueError("ids must be an integer or a one-dimensional array of integers")
@@ -127,6 +144,8 @@ class Optimality(SettlesGamma):
         self._core.unlearn(ids)
         if self._held is not None:
             self._held = self._held.without(ids)
+        if self._keys is not None:
+            self._keys = self._keys.without(ids.tolist())
         self._end_call("unlearn", len(ids))
 
     def kkt_residual(self) -> float:

@@ -103,6 +103,8 @@ class Persistent(ModelState):
                 state["_core_state"] = self._core.state()
             if state.get("_vocabulary") is not None:  # it goes on growing
                 state["_vocabulary"] = copy.copy(state["_vocabulary"])
+            if self._keys is not None:
+                state["_keys"] = self._keys.held_by(self._holds)
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -199,6 +201,7 @@ def rebuilt(kind: str, arrays: dict[str, NDArray[Any]]) -> Any:
     if state["outputs"].tolist() != model._outputs():  # before the core makes room for so many
         raise ValueError("its outputs do not fit its classes")
     core.load(state)
+    model._demand_keys_held()
     return model
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from .core import Core, Numbering, new_numbering
+from .keys import KeyBook
 from .sklearn_types import BaseEstimator
 from .vocabulary import Vocabulary
 
@@ -28,6 +29,7 @@ class ModelState(BaseEstimator):
     _vocabulary: Vocabulary | None = None
     _names: Mapping[Any, None] = {}  # of the columns, in order; none where there is a vocabulary
     _sparsely: bool = False  # how the examples are kept: as the first one came
+    _keys: KeyBook | None = None  # of the examples that have one; None: none ever had
 
     def _core_stem(self) -> str:
         """Which core does the work, where parameters choose between several."""

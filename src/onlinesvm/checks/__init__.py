@@ -17,7 +17,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from . import inputs, learning, memory, mistakes, persistence
+from . import inputs, keys, learning, memory, mistakes, persistence
 from .streams import fingerprint
 
 Check = Callable[[Any], None]
@@ -27,7 +27,7 @@ __all__ = ["Check", "check_estimator", "checks_for", "fingerprint", "name_of", "
 
 def checks_for(estimator: Any) -> Iterator[Check]:
     """The checks that apply to an estimator; they copy it, so it stays unlearned."""
-    for part in (learning, inputs, mistakes, persistence, memory):
+    for part in (learning, inputs, mistakes, persistence, memory, keys):
         for name, check in vars(part).items():
             if name.startswith("check_") and check.applies(estimator):
                 yield check

@@ -22,7 +22,7 @@ from .streams import (
 )
 
 
-def _bounded(estimator: Any) -> Any:
+def bounded(estimator: Any) -> Any:
     """A copy with a memory budget, where the estimator can have one; else None."""
     model = clone(estimator)
     params = model.get_params(deep=False)
@@ -38,9 +38,9 @@ def _bounded(estimator: Any) -> Any:
     return None if keeps_examples else model
 
 
-@promise(streaming, lambda estimator: _bounded(estimator) is not None, n=3000, classes=2)
+@promise(streaming, lambda estimator: bounded(estimator) is not None, n=3000, classes=2)
 def check_memory_levels_off(estimator: Any, stream: Stream) -> None:
-    model = _bounded(estimator)
+    model = bounded(estimator)
     go_on(model, stream.head(1500))
     half = model.nbytes_
     go_on(model, stream.tail(1500))

@@ -124,6 +124,7 @@ class IncrementalSVC(SoftMargin, OnlineClassifier):
             raise ValueError(f"ids has {still[0]}, which the model still holds; unlearn it first")
         self._next_id = int(held.max(initial=-1)) + 1
         self._id_gap = self._next_id - len(held)
+        self._strike_out()
         return self
 
     def leave_one_out(self) -> LeaveOneOut:
