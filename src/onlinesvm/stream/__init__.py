@@ -2,5 +2,6 @@
 
 from onlinesvm.stream.evaluation import Evaluation, evaluate
 from onlinesvm.stream.prequential import Lesson, Snapshot, lessons, prequential
+from onlinesvm.stream.sources import open_source
 
-__all__ = ["Evaluation", "Lesson", "Snapshot", "evaluate", "lessons", "prequential"]
+__all__ = ["Evaluation", "Lesson", "Snapshot", "evaluate", "lessons", "open_source", "prequential"]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, get_args
 
 __all__ = ["Column", "Kind", "Part", "Schema"]
 
@@ -14,11 +14,16 @@ Part = Literal["feature", "target", "key", "weight", "ignored"]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column: its name, what it holds, and what it is for."""
+    """One column: its name, what it holds, what it is for, and how its values are written.
+
+    `form` is what the kind alone does not say: of a date its pattern, such as "iso" or "%d.%m.%Y",
+    of a number "," where that is the decimal sign.
+    """
 
     name: str
     kind: Kind
     part: Part = "feature"
+    form: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +47,17 @@ class Schema:
         """As a run stores it."""
         return {
             "sparse": self.sparse,
-            "columns": [{"name": c.name, "kind": c.kind, "part": c.part} for c in self.columns],
+            "columns": [asdict(c) for c in self.columns],
         }
 
     @staticmethod
     def from_json(facts: Mapping[str, Any]) -> Schema:
         """From a file."""
-        columns = tuple(Column(c["name"], c["kind"], c["part"]) for c in facts["columns"])
+        columns = tuple(
+            Column(str(c["name"]), c["kind"], c["part"], str(c.get("form", "")))
+            for c in facts["columns"]
+        )
+        for c in columns:
+            if c.kind not in get_args(Kind) or c.part not in get_args(Part):
+                raise ValueError(f"the schema has {c.kind!r:.40} or {c.part!r:.40} for {c.name!r}")
         return Schema(columns, bool(facts["sparse"]))

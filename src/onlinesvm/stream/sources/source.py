@@ -85,12 +85,15 @@ class Source(Protocol):
     schema : Schema
         Columns, types, and which one is the target; inferred from the first rows, which are not
         lost by that.
+    notes : tuple of str
+        What was decided and a user may want to decide otherwise, one sentence each.
     """
 
     name: str
     replays: bool
     live: bool
     schema: Schema
+    notes: tuple[str, ...]
 
     def identity(self) -> dict[str, Any]:
         """JSON by which a resumed run knows that this is the same source."""

@@ -1,0 +1,53 @@
+"""JSON Lines: an object in every line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from onlinesvm.stream.sources.dialect import demand_text
+from onlinesvm.stream.sources.head import Head, TooShort
+from onlinesvm.stream.sources.lines import Lines, bad_rows
+from onlinesvm.stream.sources.objects import Objects
+from onlinesvm.stream.sources.raw import Raw
+from onlinesvm.stream.sources.schema import Schema
+from onlinesvm.stream.sources.source import BadRow, Examples
+from onlinesvm.stream.sources.wishes import Wishes
+
+__all__ = ["JsonLines"]
+
+
+@dataclass(frozen=True, slots=True)
+class JsonLines:
+    """A file of one JSON object a line."""
+
+    objects: Objects
+    start: tuple[int, int]
+    records = Lines()
+    word = "jsonl"
+
+    @staticmethod
+    def settle(where: str, head: Head, wishes: Wishes) -> JsonLines:
+        mark = demand_text(where, head.data)
+        data = head.data[mark:]
+        if not head.is_all:
+            data = data[: Lines().last(data)]
+            if not data.strip():
+                raise TooShort
+        items = [data[a:b] for a, b in Lines().table(data)]
+        if not items:
+            raise ValueError(f"{where}: is empty; it needs a JSON object in every line")
+        return JsonLines(Objects.settle(where, items, wishes), (mark, 0))
+
+    @property
+    def schema(self) -> Schema:
+        return self.objects.schema
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self.objects.notes
+
+    def parse(self, raw: Raw) -> tuple[Examples, list[BadRow]]:
+        """The rows of a block, and those that are bad."""
+        table = self.records.table(raw.data)
+        examples, faults = self.objects.read([raw.data[a:b] for a, b in table])
+        return examples, bad_rows(raw, table, faults)

@@ -1,0 +1,146 @@
+"""JSON objects as rows: lines of a file, messages of a broker."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from onlinesvm.stream.sources.arrow import pyarrow
+from onlinesvm.stream.sources.examples import Fault, assemble
+from onlinesvm.stream.sources.kinds import are_slips
+from onlinesvm.stream.sources.schema import Column, Schema
+from onlinesvm.stream.sources.source import Examples
+from onlinesvm.stream.sources.wishes import Wishes, settle
+
+__all__ = ["Objects"]
+
+_PLAIN = {int, float, bool, type(None)}
+_NESTED = (dict, list)
+
+
+@dataclass(frozen=True, slots=True)
+class Objects:
+    """Objects with known names; one that is absent is a gap, one that is not known is left out."""
+
+    schema: Schema
+    notes: tuple[str, ...] = ()
+
+    @staticmethod
+    def settle(where: str, items: Sequence[bytes], wishes: Wishes) -> Objects:
+        """The schema of the first objects."""
+        rows, faults = _decoded(items)
+        rows = [row for i, row in enumerate(rows) if i not in faults]
+        if not rows:
+            why = next(iter(faults.values())).reason if faults else "has no row"
+            raise ValueError(f"{where}: its first row {why}; every row must be a JSON object")
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        if wishes.schema is not None:
+            return Objects(_met(where, names, wishes.schema))
+        columns = {name: [row.get(name) for row in rows] for name in names}
+        nested = [n for n, c in columns.items() if not are_slips(sum(map(_is_nested, c)), len(c))]
+        asked = {wishes.target, wishes.key, *wishes.types}
+        nested = [name for name in nested if name not in asked]
+        cells = {n: pyarrow().array([_text(v) for v in c], "string") for n, c in columns.items()}
+        ignore = [*wishes.ignore, *(name for name in nested if name not in wishes.ignore)]
+        settled = settle(where, names, cells, replace(wishes, ignore=ignore))
+        told = [f"column {n!r} holds lists or objects: ignored" for n in nested]
+        return Objects(settled.schema, (*told, *settled.notes))
+
+    def read(self, items: Sequence[bytes]) -> tuple[Examples, dict[int, Fault]]:
+        """Rows as examples, and the faults of the others."""
+        rows, faults = _decoded(items)
+        cells = {}
+        for column in self.schema.columns:
+            if column.part == "ignored":
+                continue
+            values = [row.get(column.name) for row in rows]
+            for i, value in enumerate(values) if _may_nest(column) else ():
+                if _is_nested(value):
+                    faults.setdefault(i, Fault("is a list or an object", column.name))
+            cells[column.name] = _cells(values, column)
+        return assemble(self.schema, cells, len(rows), faults)
+
+
+def _met(where: str, names: list[str], schema: Schema) -> Schema:
+    if not {c.name for c in schema.features} & set(names):
+        shown = ", ".join(map(repr, names[:6]))
+        raise ValueError(f"{where}: no name in it is one of the schema; it has {shown}")
+    return schema
+
+
+def _may_nest(column: Column) -> bool:
+    return column.kind in ("category", "text")
+
+
+def _is_nested(value: Any) -> bool:
+    return isinstance(value, _NESTED)
+
+
+def _cells(values: list[Any], column: Column) -> Any:
+    numeric = column.kind in ("number", "flag") or column.form == "epoch"
+    if numeric and set(map(type, values)) <= _PLAIN:
+        try:
+            return np.array(values, dtype=np.float64)
+        except OverflowError:  # an integer beyond all floats
+            pass
+    return pyarrow().array([_text(v) for v in values], "string")
+
+
+def _text(value: Any) -> str | None:
+    """A value as it would stand in a table."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return repr(value) if isinstance(value, int | float) else json.dumps(value)
+
+
+@cache
+def _decoder() -> Callable[[bytes], Any]:
+    try:
+        import msgspec
+    except ImportError:
+        return _by_json
+
+    fast = msgspec.json.Decoder().decode
+
+    def decode(item: bytes) -> Any:
+        try:
+            return fast(item)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return _by_json(item)  # takes NaN, which many programs write, and says what is wrong
+
+    return decode
+
+
+def _by_json(item: bytes) -> Any:
+    value = json.loads(item.decode())
+    if b"\\u" in item:
+        json.dumps(value, ensure_ascii=False).encode()  # half a character cannot be kept
+    return value
+
+
+def _decoded(items: Sequence[bytes]) -> tuple[list[dict[str, Any]], dict[int, Fault]]:
+    """All rows, empty where they are none, and the faults."""
+    decode, rows, faults = _decoder(), [], {}
+    for i, item in enumerate(items):
+        row: Any = None
+        try:
+            row = decode(item)
+            if not isinstance(row, dict):
+                faults[i] = Fault("is no JSON object")
+        except UnicodeError:
+            faults[i] = Fault("is not UTF-8")
+        except RecursionError:
+            faults[i] = Fault("is nested too deeply")
+        except ValueError as error:
+            faults[i] = Fault(f"is no JSON: {str(error).splitlines()[0]:.100}")
+        rows.append(row if isinstance(row, dict) else {})
+    return rows, faults

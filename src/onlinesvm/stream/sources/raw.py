@@ -1,0 +1,166 @@
+"""Bytes cut into blocks of whole records, at places that depend on the bytes alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from onlinesvm.stream.sources.source import BadRow
+
+__all__ = ["BLOCK", "LONGEST", "Ending", "Raw", "Records", "Stream", "arriving", "shown", "steady"]
+
+BLOCK = 1 << 20
+LONGEST = 64 << 20  # a record longer than that is a mistake, and would fill the memory
+_SHOWN = 10_000
+# What a last record without a newline is: one like others, or still being written.
+Ending = Literal["record", "unfinished"]
+
+
+class Records(Protocol):
+    """How a format ends its records."""
+
+    def cut(self, data: bytes, at_least: int) -> int:
+        """The end of the first record that ends at `at_least` or behind; -1 if none does."""
+        ...
+
+    def last(self, data: bytes) -> int:
+        """The end of the last whole record; 0 if there is none."""
+        ...
+
+
+class Stream(Protocol):
+    """Where bytes come from."""
+
+    def read(self, n: int, /) -> bytes:
+        """At most n bytes, some of them at least; none at the end."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """Whole records, where they begin and end, and what was no record."""
+
+    data: bytes
+    byte: int
+    line: int  # lines before it
+    end_byte: int
+    end_line: int
+    bad: tuple[BadRow, ...] = ()
+
+
+def steady(stream: Stream, records: Records, byte: int, line: int, ending: Ending) -> Iterator[Raw]:
+    """Blocks that end with the first record behind each multiple of a block's size.
+
+    So they are the same from wherever reading starts.
+    """
+    cutter = _Cutter(stream, records, byte, line)
+    while True:
+        goal = (cutter.byte // BLOCK + 1) * BLOCK - cutter.byte
+        want = goal + BLOCK // 16
+        while (end := cutter.cut_at(goal, want)) < 0 and not cutter.ended:
+            if want == goal + LONGEST:
+                break
+            want = min(2 * want, goal + LONGEST)
+        if end >= 0:
+            yield cutter.take(end)
+        elif not cutter.ended:
+            yield cutter.pass_over()
+        elif (rest := cutter.rest(ending)) is not None:
+            yield rest
+        else:
+            return
+
+
+def arriving(stream: Stream, records: Records, data: bytes, byte: int, line: int) -> Iterator[Raw]:
+    """Blocks of whatever has come, for a stream that nobody wants to wait for.
+
+    `data` has come before.
+    """
+    cutter = _Cutter(stream, records, byte, line, data)
+    looked = 0
+    while not cutter.ended:
+        have, last = len(cutter.data), 0
+        if have < BLOCK or have >= 2 * looked:  # no long record is searched with every piece
+            last = records.last(cutter.data)
+            looked = 0 if last else have
+        if last:
+            yield cutter.take(last)
+        elif have > LONGEST:
+            yield cutter.pass_over()
+        else:
+            cutter.fill(have + 1)
+    while (rest := cutter.rest("record")) is not None:
+        yield rest
+
+
+def shown(data: bytes) -> str:
+    """A record for a person to see."""
+    text = data[: 4 * _SHOWN].decode(errors="backslashreplace").rstrip("\r\n")
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
+
+
+class _Cutter:
+    """What was read and not yet given, and where it stands in the stream."""
+
+    def __init__(
+        self, stream: Stream, records: Records, byte: int, line: int, data: bytes = b""
+    ) -> None:
+        self.stream, self.records, self.data = stream, records, data
+        self.byte, self.line = byte, line
+        self.ended = False
+
+    def fill(self, n: int) -> None:
+        """Have n bytes, or all there are."""
+        pieces, have = [self.data], len(self.data)
+        while have < n and not self.ended:
+            piece = self.stream.read(max(n - have, BLOCK // 16))
+            self.ended = not piece
+            pieces.append(piece)
+            have += len(piece)
+        self.data = b"".join(pieces) if len(pieces) > 1 else self.data
+
+    def cut_at(self, goal: int, want: int) -> int:
+        self.fill(want)
+        return self.records.cut(self.data, goal)
+
+    def take(self, n: int, bad: BadRow | None = None, without: int = 0) -> Raw:
+        """The next n bytes as a block; the last `without` of them are no records."""
+        data, self.data = self.data[:n], self.data[n:]
+        start, line = self.byte, self.line
+        self.byte, self.line = start + n, line + data.count(b"\n")
+        good = data[: n - without]
+        return Raw(good, start, line, self.byte, self.line, () if bad is None else (bad,))
+
+    def pass_over(self) -> Raw:
+        """The whole records and the one behind them that does not end, which is bad."""
+        last = self.records.last(self.data)
+        newline = self.data.find(b"\n", last) + 1
+        if newline:  # it goes on behind a newline: so it is within quotes
+            bad = self._bad(last, newline, "opens a quote that nothing closes")
+            return self.take(newline, bad, without=newline - last)
+        if last:
+            return self.take(last)
+        bad = self._bad(0, len(self.data), f"is longer than {LONGEST >> 20} MB")
+        start, line = self.byte, self.line
+        newline = 0
+        while not newline and not self.ended:
+            self.byte += len(self.data)
+            self.data = b""
+            self.fill(1)
+            newline = self.data.find(b"\n") + 1
+        self.byte, self.line = self.byte + newline, line + bool(newline)
+        self.data = self.data[newline:]
+        return Raw(b"", start, line, self.byte, self.line, (bad,))
+
+    def rest(self, ending: Ending) -> Raw | None:
+        """What is left once the stream has ended, up to a quote that nothing closes."""
+        last = self.records.last(self.data)
+        if ending == "record" and b"\n" in self.data[last:]:
+            return self.pass_over()
+        whole = last if ending == "unfinished" else len(self.data)
+        return self.take(whole) if whole else None
+
+    def _bad(self, start: int, stop: int, reason: str) -> BadRow:
+        line = self.line + self.data.count(b"\n", 0, start) + 1
+        return BadRow(shown(self.data[start:stop]), reason, line=line, byte=self.byte + start)

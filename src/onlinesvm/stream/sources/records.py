@@ -1,0 +1,74 @@
+"""Where records of delimited text end: a newline within quotes ends none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Quoting"]
+
+QUOTE = b'"'
+
+
+@dataclass(frozen=True)
+class Quoting:
+    """Quotes as RFC 4180 has them: at the start of a field, doubled within.
+
+    A quote anywhere else is a character like others, as in ``5" pipe``.
+    """
+
+    separator: bytes
+    _quoted: re.Pattern[bytes] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        # The quote comes first, and then a look back: so the search runs at the speed of memory.
+        opening = rb'"(?<![^\r\n' + re.escape(self.separator) + rb']")'
+        pattern = re.compile(opening + rb'(?:[^"]++|"")*+(?:"|\Z)')
+        object.__setattr__(self, "_quoted", pattern)
+
+    def cut(self, data: bytes, at_least: int) -> int:
+        """The end of the first record that ends at `at_least` or behind; -1 if none does.
+
+        `data` begins with a record. Only a newline, with or without a carriage return, cuts.
+        """
+        end = data.find(b"\n", max(at_least - 1, 0)) + 1
+        if not end or QUOTE not in data:
+            return end or -1
+        for start, stop in self._fields(data):
+            if start >= end:
+                break
+            if stop >= end:  # the newline was within
+                end = data.find(b"\n", stop) + 1
+                if not end:
+                    return -1
+        return end
+
+    def last(self, data: bytes) -> int:
+        """The end of the last whole record; 0 if there is none."""
+        ends = self._outside(data, b"\n")
+        return int(ends[-1]) + 1 if len(ends) else 0
+
+    def table(self, data: bytes) -> list[tuple[int, int]]:
+        """Start and stop of every record that is not empty; a bare \\r ends one, too."""
+        ends = self._outside(data, b"\r\n").tolist()
+        starts = [0, *(end + 1 for end in ends)]
+        return [(a, b) for a, b in zip(starts, [*ends, len(data)], strict=True) if a < b]
+
+    def _outside(self, data: bytes, marks: bytes) -> NDArray[np.int64]:
+        """Where one of the marks stands outside quotes."""
+        whole = np.frombuffer(data, dtype=np.uint8)
+        ends = np.flatnonzero(np.logical_or.reduce([whole == mark for mark in marks]))
+        spans = list(self._fields(data)) if QUOTE in data else []
+        if spans:
+            starts, stops = np.array(spans, dtype=np.int64).T
+            before = np.searchsorted(starts, ends, side="right") - 1
+            ends = ends[(before < 0) | (ends >= stops[before])]
+        return ends
+
+    def _fields(self, data: bytes) -> Iterator[tuple[int, int]]:
+        """Start and stop of every quoted field; the last one may lack its end."""
+        return (match.span() for match in self._quoted.finditer(data))

@@ -1,0 +1,157 @@
+"""One column of text as the values of its kind, and the rows where that cannot be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onlinesvm.stream.sources.arrow import compute, pyarrow
+from onlinesvm.stream.sources.dates import to_seconds
+from onlinesvm.stream.sources.schema import Column
+from onlinesvm.stream.sources.words import FLAGS, GAPS, NO_LABEL
+
+__all__ = ["Read", "numbers", "read_column", "refused", "without_gaps"]
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """The values of a column, and why some rows have none that can be used."""
+
+    values: NDArray[Any]
+    bad: dict[int, str] = field(default_factory=dict)
+
+
+def read_column(cells: Any, column: Column) -> Read:
+    """Cells as values: numbers, flags and dates as float64 with gaps nan, words with gaps None.
+
+    `cells` is an array of float64 where the format has numbers of its own, else pyarrow's, of text
+    or of bytes that should be text.
+    """
+    if isinstance(cells, np.ndarray):
+        return _finite(cells)
+    cells, undecodable = _decoded(cells)
+    read = _READERS[column.kind](cells, column)
+    return Read(read.values, {**read.bad, **dict.fromkeys(undecodable, "is not UTF-8")})
+
+
+def refused(values: Any, cast: Callable[[Any], Any]) -> list[int]:
+    """The rows that a cast refuses: a half that is refused is halved again."""
+    bad, open_ = [], [(0, len(values))]
+    while open_:
+        start, stop = open_.pop()
+        if start == stop:
+            continue
+        try:
+            cast(values.slice(start, stop - start))
+        except pyarrow().ArrowInvalid:
+            if stop - start == 1:
+                bad.append(start)
+            else:
+                middle = (start + stop) // 2
+                open_ += [(middle, stop), (start, middle)]
+    return bad
+
+
+def without_gaps(texts: Any) -> Any:
+    """Text without the space around it, null where it says that there is nothing."""
+    pa, pc = pyarrow(), compute()
+    plain = pc.utf8_trim_whitespace(texts)
+    return pc.if_else(pc.is_in(plain, pa.array(sorted(GAPS))), None, plain)
+
+
+def numbers(texts: Any, decimal: str = "") -> Any:
+    """Text without gaps as float64; pyarrow's ArrowInvalid where one is no number."""
+    pa, pc = pyarrow(), compute()
+    if decimal == ",":  # a point is none then
+        texts = pc.replace_substring(pc.replace_substring(texts, ".", "?"), ",", ".")
+    return pc.cast(texts, pa.float64())
+
+
+def _decoded(cells: Any) -> tuple[Any, list[int]]:
+    pa, pc = pyarrow(), compute()
+    if isinstance(cells, pa.ChunkedArray):
+        cells = cells.combine_chunks()
+    if pa.types.is_dictionary(cells.type) or not pa.types.is_binary(cells.type):
+        return cells, []
+    try:
+        return pc.cast(cells, pa.string()), []
+    except pa.ArrowInvalid:
+        bad = refused(cells, lambda part: pc.cast(part, pa.string()))
+        return pc.cast(_emptied(cells, bad), pa.string()), bad
+
+
+def _emptied(values: Any, rows: list[int]) -> Any:
+    """The same with null in some rows."""
+    mask = np.zeros(len(values), dtype=bool)
+    mask[rows] = True
+    pa, pc = pyarrow(), compute()
+    return pc.if_else(pa.array(mask), pa.scalar(None, values.type), values)
+
+
+def _cast(cells: Any, cast: Callable[[Any], Any], what: str) -> Read:
+    texts = without_gaps(cells)
+    bad: dict[int, str] = {}
+    try:
+        made = cast(texts)
+    except pyarrow().ArrowInvalid:
+        rows = refused(texts, cast)
+        bad = {row: f"{_shown(texts[row].as_py())} is no {what}" for row in rows}
+        made = cast(_emptied(texts, rows))
+    values = np.array(made.to_numpy(zero_copy_only=False), dtype=np.float64)
+    return Read(values, {**_finite(values).bad, **bad})
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= 40 else text[:37] + "...")
+
+
+def _finite(values: NDArray[Any]) -> Read:
+    infinite = np.isinf(values)
+    rows = np.flatnonzero(infinite).tolist() if infinite.any() else []
+    return Read(values, dict.fromkeys(rows, "is infinite"))
+
+
+def _number(cells: Any, column: Column) -> Read:
+    return _cast(cells, lambda texts: numbers(texts, column.form), "number")
+
+
+def _date(cells: Any, column: Column) -> Read:
+    form = column.form or "iso"
+    what = "date" if form == "iso" else f"date of the form {form!r}"
+    return _cast(cells, lambda texts: to_seconds(texts, form), what)
+
+
+def _words(cells: Any, gaps: frozenset[str]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The different words of a column, None last, and which of them each row has."""
+    pa, pc = pyarrow(), compute()
+    coded = cells if pa.types.is_dictionary(cells.type) else pc.dictionary_encode(cells)
+    found = [word.strip() for word in coded.dictionary.to_pylist()]
+    words = np.array([None if word in gaps else word for word in found] + [None], dtype=object)
+    return words, pc.fill_null(coded.indices, len(found)).to_numpy(zero_copy_only=False)
+
+
+def _category(cells: Any, column: Column) -> Read:
+    words, codes = _words(cells, NO_LABEL if column.part == "target" else GAPS)
+    return Read(words[codes])
+
+
+def _flag(cells: Any, column: Column) -> Read:
+    words, codes = _words(cells, GAPS)
+    known = [None if word is None else FLAGS.get(word.lower()) for word in words]
+    wrong = [word is not None and value is None for word, value in zip(words, known, strict=True)]
+    rows = np.flatnonzero(np.array(wrong)[codes]) if any(wrong) else ()
+    bad = {int(row): f"{_shown(words[codes[row]])} is neither yes nor no" for row in rows}
+    return Read(np.array(known, dtype=np.float64)[codes], bad)
+
+
+def _text(cells: Any, column: Column) -> Read:
+    values = np.empty(len(cells), dtype=object)
+    values[:] = [t if t is not None and t.strip() not in GAPS else None for t in cells.to_pylist()]
+    return Read(values)
+
+
+_READERS = {"number": _number, "flag": _flag, "category": _category, "text": _text, "date": _date}

@@ -1,0 +1,163 @@
+"""What the user asked for, what the columns look like, and the schema that comes of both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, cast, get_args
+
+from onlinesvm.stream.sources.arrow import compute
+from onlinesvm.stream.sources.kinds import Verdict, date_form, judge
+from onlinesvm.stream.sources.schema import Column, Kind, Part, Schema
+from onlinesvm.stream.sources.values import without_gaps
+
+__all__ = ["Settled", "Wishes", "distinct_names", "settle"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wishes:
+    """The words of `open_source`."""
+
+    target: str | int | None = None
+    key: str | int | None = None
+    ignore: Sequence[str | int] = ()
+    types: Mapping[str, str] = field(default_factory=dict)
+    header: bool | None = None
+    separator: str | None = None
+    schema: Schema | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A schema, and where the format finds its columns: the number of each that is there."""
+
+    schema: Schema
+    places: Mapping[str, int]
+    notes: tuple[str, ...] = ()
+
+
+def settle(
+    where: str, names: Sequence[str], cells: Mapping[str, Any], wishes: Wishes, decimal: str = ""
+) -> Settled:
+    """The schema of columns with these names, whose first cells are given as text."""
+    if wishes.schema is not None:
+        return _fitted(where, names, wishes.schema)
+    target, said = _target(where, names, wishes)
+    key = None if wishes.key is None else _column(where, names, wishes.key, "key")
+    ignored = {_column(where, names, which, "ignore") for which in wishes.ignore}
+    types = {_column(where, names, n, "types"): _kind(n, word) for n, word in wishes.types.items()}
+    if target is not None and target in {key} | ignored:
+        raise ValueError(f"{where}: {target!r} is the target; name another column as key or ignore")
+    columns, notes = [], list(said)
+    for name in names:
+        part: Part = "feature"
+        if name in ignored:
+            part = "ignored"
+        elif name in (target, key):
+            part = "target" if name == target else "key"
+        verdict = judge(name, cells[name], decimal)
+        if name in types:
+            verdict = _as_told(where, name, cells[name], types[name], decimal)
+        if part == "feature" and verdict.is_id:
+            part = "ignored"
+        if part == "feature" and verdict.note:
+            notes.append(verdict.note)
+        columns.append(_for_its_part(Column(name, verdict.kind, part, verdict.form)))
+    if not any(c.part == "feature" for c in columns):
+        raise ValueError(
+            f"{where}: no column is left to learn from; it has {_listed(names)}, "
+            "of which target, key and ignore take all"
+        )
+    places = {name: j for j, name in enumerate(names)}
+    return Settled(Schema(tuple(columns)), places, tuple(notes))
+
+
+def distinct_names(names: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
+    """Names of which none comes twice, and what had to be said of that."""
+    made: dict[str, None] = {}
+    for j, name in enumerate(names):
+        plain = fresh = name.strip() or f"x{j}"
+        k = 2
+        while fresh in made:
+            fresh, k = f"{plain}.{k}", k + 1
+        made[fresh] = None
+    changed = [new for new, old in zip(made, names, strict=True) if new != old.strip()]
+    told = f"columns without a name of their own are called {_listed(changed)}"
+    return list(made), (told,) if changed else ()
+
+
+def _target(where: str, names: Sequence[str], wishes: Wishes) -> tuple[str | None, tuple[str, ...]]:
+    if wishes.target is None:
+        taken = {_column(where, names, which, "ignore") for which in wishes.ignore}
+        taken |= {_column(where, names, wishes.key, "key")} if wishes.key is not None else set()
+        free = [name for name in names if name not in taken]
+        last = free[-1] if free else None
+        return last, (f"the target is the last column, {last!r}: target= names another",)
+    if wishes.target == "none" and "none" not in names:
+        return None, ()
+    return _column(where, names, wishes.target, "target"), ()
+
+
+def _column(where: str, names: Sequence[str], which: str | int, option: str) -> str:
+    """A column by its name, or by its number, from the end if negative."""
+    if which in names:
+        return str(which)
+    try:
+        return names[range(len(names))[int(which)]]
+    except (ValueError, IndexError):
+        raise ValueError(
+            f"{where}: {option} names {which!r}, but the columns are {_listed(names)}"
+        ) from None
+
+
+def _kind(name: str, word: str) -> tuple[Kind, str]:
+    kind, _, form = word.partition(":")
+    if kind not in get_args(Kind):
+        raise ValueError(f"types has {word!r} for {name!r}; use one of {', '.join(get_args(Kind))}")
+    return cast(Kind, kind), form
+
+
+def _as_told(where: str, name: str, cells: Any, told: tuple[Kind, str], decimal: str) -> Verdict:
+    kind, form = told
+    if kind == "number":
+        form = form or decimal
+    if kind == "date" and not form:
+        there = compute().drop_null(without_gaps(cells))
+        form = date_form(there)
+        if not form and judge(name, cells).kind == "number":
+            form = "epoch"
+        if not form and len(there):
+            raise ValueError(
+                f"{where}: types says date for {name!r}, but {there[0].as_py()!r:.40} has no known "
+                f"form; give it: types={{{name!r}: 'date:%d %b %Y'}}"
+            )
+    return Verdict(kind, form)
+
+
+def _for_its_part(column: Column) -> Column:
+    """A target is a number or a class, whatever it looks like; a key likewise."""
+    if column.part in ("target", "key") and column.kind in ("flag", "text"):
+        return replace(column, kind="category")
+    if column.part == "key" and column.kind == "date":
+        return replace(column, kind="category", form="")
+    return column
+
+
+def _fitted(where: str, names: Sequence[str], schema: Schema) -> Settled:
+    """Columns that are there, by the names of a schema that is known."""
+    places = {name: j for j, name in enumerate(names)}
+    missing = [c.name for c in schema.features if c.name not in places]
+    if missing:
+        raise ValueError(
+            f"{where}: no column {_listed(missing)}, which the schema has; "
+            f"the columns are {_listed(names)}"
+        )
+    known = {c.name for c in schema.columns}
+    more = [name for name in names if name not in known]
+    notes = (f"columns that the schema does not have are left out: {_listed(more)}",)
+    return Settled(schema, places, notes if more else ())
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(map(repr, names[:6]))
+    return shown + (f" and {len(names) - 6} more" if len(names) > 6 else "")
