@@ -10,6 +10,8 @@ from collections import Counter, deque
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from onlinesvm.stream import plain
+
 __all__ = ["BASELINES", "Baseline", "LastLabel", "Majority", "RunningMean"]
 
 
@@ -29,6 +31,24 @@ class Baseline:
             given.append(self.answer())
             self._coming.append(label)
         return given
+
+    def state(self) -> dict[str, Any]:
+        """What it has heard, as plain values."""
+        return {"coming": list(self._coming)} | self._heard_state()
+
+    def load(self, state: Any) -> None:
+        """Go on where `state` left it; what cannot have been heard is refused."""
+        coming, *heard = plain.members(state, ("coming", *self._heard_state()))
+        if not isinstance(coming, list) or len(coming) > self._delay + 1:
+            raise ValueError("a saved baseline waits for more labels than are under way")
+        self._load_heard(*heard)
+        self._coming = deque(plain.labels(coming, len(coming)))
+
+    def _heard_state(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def _load_heard(self, *heard: Any) -> None:
+        raise NotImplementedError
 
     def hear(self, label: Any) -> None:
         """Take notice of a label."""
@@ -50,6 +70,12 @@ class LastLabel(Baseline):
     def answer(self) -> Any:
         return self._last
 
+    def _heard_state(self) -> dict[str, Any]:
+        return {"last": self._last}
+
+    def _load_heard(self, *heard: Any) -> None:
+        (self._last,) = plain.labels(list(heard), 1)
+
 
 class Majority(Baseline):
     """The label heard most often so far; of several, the one that was there first."""
@@ -67,6 +93,20 @@ class Majority(Baseline):
     def answer(self) -> Any:
         return self._most
 
+    def _heard_state(self) -> dict[str, Any]:
+        return {"heard": [list(pair) for pair in self._heard.items()], "most": self._most}
+
+    def _load_heard(self, *heard: Any) -> None:
+        pairs, most = heard
+        if not isinstance(pairs, list) or not all(
+            isinstance(pair, list) and len(pair) == 2 for pair in pairs
+        ):
+            raise ValueError("a saved majority must be pairs of label and count")
+        counted = Counter({plain.label(name): plain.counts(n)[0] for name, n in pairs})
+        if plain.label(most) not in counted and (most is not None or counted):
+            raise ValueError("a saved majority is for a label that was never heard")
+        self._heard, self._most = counted, most
+
 
 class RunningMean(Baseline):
     """The mean of the targets so far."""
@@ -80,6 +120,13 @@ class RunningMean(Baseline):
 
     def answer(self) -> Any:
         return self._sum / self._count if self._count else None
+
+    def _heard_state(self) -> dict[str, Any]:
+        return {"sum": self._sum, "count": self._count}
+
+    def _load_heard(self, *heard: Any) -> None:
+        total, count = heard
+        self._sum, (self._count,) = plain.number(total), plain.counts(count)
 
 
 # By the kind of the models, under the names that a curve of theirs bears.

@@ -14,6 +14,7 @@ _DIGITS = 53  # of a float64
 _SCALE = 1126  # the last digit of the smallest float is 2**-1126
 _HALF = 27
 _SPLIT = float(2**_HALF + 1)
+_MOST_DIGITS = 2 * _SCALE + 64  # of a sum of as many floats as anybody can count
 _SQUARES_EXACT_BELOW = 1e150  # beyond, their halves would overflow
 
 
@@ -65,6 +66,20 @@ class ExactSum:
         """Add what the other has added."""
         self.digits += other.digits
         self._odd += other._odd
+
+    def state(self) -> list[Any]:
+        """The sum as plain values, exactly."""
+        return [self.digits, self._odd]
+
+    def load(self, state: Any) -> None:
+        """Take up the sum where `state` left it; what no sum can be is refused."""
+        match state:
+            case [int() as digits, float() as odd] if digits.bit_length() <= _MOST_DIGITS:
+                if odd and math.isfinite(odd):
+                    raise ValueError("a saved sum has a finite part that is none of its digits")
+                self.digits, self._odd = digits, odd
+            case _:
+                raise ValueError("a saved sum must be its digits and what was not finite")
 
     def over(self, count: int) -> float:
         """The sum divided by a count, rounded once."""

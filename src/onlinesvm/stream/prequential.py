@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinesvm.params import check_count, check_word
-from onlinesvm.stream.baselines import BASELINES, LastLabel
+from onlinesvm.stream.baselines import BASELINES
 from onlinesvm.stream.choice import chosen_metrics, usual_metrics
+from onlinesvm.stream.course import Course
 from onlinesvm.stream.lesson import Late, Lesson, lessons, read_lesson
 from onlinesvm.stream.metrics import Metric
-from onlinesvm.stream.runners import BaselineRunner, Exam, ModelRunner, Runner
+from onlinesvm.stream.runners import BaselineRunner, ModelRunner, Runner
 from onlinesvm.stream.scorecard import Scorecard
 from onlinesvm.stream.snapshot import Snapshot
 from onlinesvm.stream.students import Kind, kind_of
@@ -119,27 +120,19 @@ def _run(
     every: int,
     late: Late,
 ) -> Iterator[dict[str, Snapshot]]:
-    seen, due = 0, every
-    before = LastLabel(late.delay)
-    started = False
+    course, due = Course(runners, kind, late.delay), every
     for item in stream:
         lesson = read_lesson(item)
-        exam = Exam(lesson, kind, before)
-        for runner in runners.values():
-            runner.test(exam, counts=started)
+        course.test(lesson)
         for learnt in late.pass_on(lesson):
-            for runner in runners.values():
-                runner.train(learnt)
-            started = True
-        seen += exam.count
-        if seen >= due:
-            due = seen - seen % every + every
-            yield {name: runner.snapshot(seen) for name, runner in runners.items()}
+            course.train(learnt)
+        if course.seen >= due:
+            due = course.seen - course.seen % every + every
+            yield course.snapshots()
     for learnt in late.rest():
-        for runner in runners.values():
-            runner.train(learnt)
-    if seen and seen > due - every:
-        yield {name: runner.snapshot(seen) for name, runner in runners.items()}
+        course.train(learnt)
+    if course.seen and course.seen > due - every:
+        yield course.snapshots()
 
 
 def _common_kind(models: Mapping[str, Any]) -> Kind:

@@ -9,6 +9,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from onlinesvm.stream import plain
 from onlinesvm.stream.baselines import Baseline
 from onlinesvm.stream.containers import count_rows
 from onlinesvm.stream.lesson import Lesson
@@ -52,15 +53,30 @@ class _Tally:
         self.right += sum(a == b for a, b in zip(guesses, labels, strict=True))
         self.asked += len(guesses)
 
+    def state(self) -> list[int]:
+        return [self.right, self.asked, self._right_then, self._asked_then]
+
+    def load(self, state: Any) -> None:
+        if not isinstance(state, list) or len(state) != 4:
+            raise ValueError("a saved share must be right and asked, now and then")
+        right, asked, right_then, asked_then = plain.counts(*state)
+        if right > asked or right_then > right or asked_then > asked:
+            raise ValueError("a saved share has more right answers than answers")
+        self.right, self.asked = right, asked
+        self._right_then, self._asked_then = right_then, asked_then
+
     @property
     def share(self) -> float:
         return self.right / self.asked if self.asked else float("nan")
 
+    @property
     def recent_share(self) -> float:
-        """Share since the last call; calling it starts the next stretch."""
+        """Share of this stretch."""
         right, asked = self.right - self._right_then, self.asked - self._asked_then
-        self._right_then, self._asked_then = self.right, self.asked
         return right / asked if asked else float("nan")
+
+    def begin_stretch(self) -> None:
+        self._right_then, self._asked_then = self.right, self.asked
 
 
 class Runner:
@@ -80,7 +96,37 @@ class Runner:
         """Teach."""
 
     def snapshot(self, seen: int) -> Snapshot:
-        """How it stands now."""
+        """How it stands now; the next stretch of `recent_accuracy` begins."""
+        shot = self.glance(seen)
+        for tally in (self.labels, self.truths):
+            if tally is not None:
+                tally.begin_stretch()
+        return shot
+
+    def glance(self, seen: int) -> Snapshot:
+        """How it stands now; nothing begins."""
+        raise NotImplementedError
+
+    def state(self) -> dict[str, Any]:
+        """Its marks as plain values; a model saves itself."""
+        truths = None if self.truths is None else self.truths.state()
+        marks = {"labels": self.labels.state(), "truths": truths, "card": self.card.state()}
+        return marks | {"own": self._own_state()}
+
+    def load(self, state: Any) -> None:
+        """Go on where `state` left it; marks that cannot have been given are refused."""
+        labels, truths, card, own = plain.members(state, ("labels", "truths", "card", "own"))
+        self.labels.load(labels)
+        self.truths = None if truths is None else _Tally()
+        if self.truths is not None:
+            self.truths.load(truths)
+        self.card.load(card)
+        self._load_own(own)
+
+    def _own_state(self) -> Any:
+        raise NotImplementedError
+
+    def _load_own(self, own: Any) -> None:
         raise NotImplementedError
 
     def _mark(self, exam: Exam, answers: Answers) -> None:
@@ -103,7 +149,7 @@ class Runner:
         return {
             "accuracy": self.labels.share,
             "clean_accuracy": None if self.truths is None else self.truths.share,
-            "recent_accuracy": marked.recent_share(),
+            "recent_accuracy": marked.recent_share,
             "metrics": self.card.overall(),
             "window": self.card.windowed(),
         }
@@ -133,7 +179,7 @@ class ModelRunner(Runner):
             self.student.learn(lesson.X, lesson.y)
         self.learnt += count_rows(lesson.X)
 
-    def snapshot(self, seen: int) -> Snapshot:
+    def glance(self, seen: int) -> Snapshot:
         model = self.student.last_step
         support = getattr(model, "support_", None)
         used = 0 if self.kind == "detector" else int(getattr(model, "labels_used_", self.learnt))
@@ -145,6 +191,14 @@ class ModelRunner(Runner):
             nbytes=getattr(model, "nbytes_", None),
             **self._marks_so_far(),
         )
+
+    def _own_state(self) -> int:
+        return self.learnt
+
+    def _load_own(self, own: Any) -> None:
+        (self.learnt,) = plain.counts(own)
+        if self.learnt:
+            self.student.go_on()
 
     @contextmanager
     def _working(self, verb: str) -> Iterator[None]:
@@ -170,7 +224,7 @@ class BaselineRunner(Runner):
         if counts:
             self._mark(exam, Answers(answers))
 
-    def snapshot(self, seen: int) -> Snapshot:
+    def glance(self, seen: int) -> Snapshot:
         return Snapshot(
             seen=seen,
             support_vectors=None,
@@ -179,3 +233,9 @@ class BaselineRunner(Runner):
             role="baseline",
             **self._marks_so_far(),
         )
+
+    def _own_state(self) -> dict[str, Any]:
+        return self.baseline.state()
+
+    def _load_own(self, own: Any) -> None:
+        self.baseline.load(own)

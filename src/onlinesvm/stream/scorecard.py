@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+from onlinesvm.stream import plain
 from onlinesvm.stream.metrics import Metric
 from onlinesvm.stream.tallies import Marks
 
@@ -53,6 +55,25 @@ class Scorecard:
         for tally in tallies.values():
             tally.update(self._last)
         return {metric.name: metric.read(tallies[metric.counts]) for metric in self._metrics}
+
+    def state(self) -> dict[str, Any]:
+        """All that was counted, as plain values."""
+        self._count()
+        totals = {kind.__name__: tally.state() for kind, tally in self._totals.items()}
+        return {"totals": dict(sorted(totals.items())), "window": self._last.state()}
+
+    def load(self, state: Any) -> None:
+        """Take up counting where `state` left it; what cannot be of these metrics is refused."""
+        totals, window = plain.members(state, ("totals", "window"))
+        saved = plain.members(totals, sorted(kind.__name__ for kind in self._totals))
+        ordered = sorted(self._totals, key=lambda kind: kind.__name__)
+        for kind, tally in zip(ordered, saved, strict=True):
+            self._totals[kind].load(tally)
+        self._last = Marks.from_state(window, self.needs, self._window)
+        try:
+            self.overall(), self.windowed()
+        except (TypeError, ArithmeticError):
+            raise ValueError("a saved window has answers that its metrics cannot read") from None
 
     def _count(self) -> None:
         if not len(self._new):

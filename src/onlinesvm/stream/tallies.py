@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from onlinesvm.stream import plain
 from onlinesvm.stream.exact_sum import ExactSum, squares
 
 __all__ = ["Changes", "Confusion", "Errors", "Likelihoods", "Marks", "Ranks", "Tally"]
@@ -52,6 +53,25 @@ class Marks:
         for name in self.COLUMNS:
             del getattr(self, name)[:-count]
 
+    def state(self) -> dict[str, list[Any]]:
+        """The columns as plain values."""
+        return {name: list(getattr(self, name)) for name in self.COLUMNS if getattr(self, name)}
+
+    @staticmethod
+    def from_state(state: Any, names: Iterable[str], most: int) -> Marks:
+        """At most so many rows of these columns; anything else is refused."""
+        if not isinstance(state, Mapping) or (state and state.keys() != set(names)):
+            raise ValueError("a saved window has other columns than its metrics read")
+        rows = max(
+            (len(column) for column in state.values() if isinstance(column, list)), default=0
+        )
+        if rows > most:
+            raise ValueError(f"a saved window has {rows} rows, more than its {most}")
+        marks = Marks(**{name: plain.labels(column, rows) for name, column in state.items()})
+        for value in (*marks.score, *marks.likelihood):
+            plain.number(value)
+        return marks
+
 
 class Tally:
     """Something that is counted along a stream."""
@@ -65,6 +85,14 @@ class Tally:
 
     def merge(self, later: Self) -> None:
         """Count what another one counted, which came later."""
+        raise NotImplementedError
+
+    def state(self) -> Any:
+        """What was counted, as plain values; only of those that do not grow."""
+        raise NotImplementedError
+
+    def load(self, state: Any) -> None:
+        """Take up counting where `state` left it; what cannot have been counted is refused."""
         raise NotImplementedError
 
 
@@ -81,6 +109,19 @@ class Confusion(Tally):
 
     def merge(self, later: Self) -> None:
         self.pairs.update(later.pairs)
+
+    def state(self) -> list[Any]:
+        return [[truth, guess, count] for (truth, guess), count in self.pairs.items()]
+
+    def load(self, state: Any) -> None:
+        if not isinstance(state, list) or not all(
+            isinstance(entry, list) and len(entry) == 3 for entry in state
+        ):
+            raise ValueError("a saved confusion must be rows of truth, guess and count")
+        pairs = {(plain.label(t), plain.label(g)): plain.counts(n)[0] for t, g, n in state}
+        if len(pairs) < len(state):
+            raise ValueError("a saved confusion has a pair twice")
+        self.pairs = Counter(pairs)
 
     @property
     def count(self) -> int:
@@ -139,6 +180,19 @@ class Changes(Tally):
         self.count += later.count
         self.right += later.right
 
+    def state(self) -> dict[str, Any]:
+        ends = [[] if end is _NOTHING else [end] for end in (self._first, self._last)]
+        return {"count": self.count, "right": self.right, "kept": self.kept, "ends": ends}
+
+    def load(self, state: Any) -> None:
+        count, right, kept, ends = plain.members(state, ("count", "right", "kept", "ends"))
+        count, right, kept = plain.counts(count, right, kept)
+        if max(right, kept) > count or not isinstance(ends, list) or len(ends) != 2:
+            raise ValueError("a saved count of changes contradicts itself")
+        first, last = (_NOTHING if end == [] else plain.labels(end, 1)[0] for end in ends)
+        self.count, self.right, self.kept = count, right, kept
+        self._first, self._last = first, last
+
 
 def _agreed(these: Sequence[Any], those: Sequence[Any]) -> int:
     return sum(a == b for a, b in zip(these, those, strict=True))
@@ -148,6 +202,7 @@ class Errors(Tally):
     """Sums of the errors of a regressor, and of its targets, without rounding."""
 
     needs = ("truth", "guess")
+    _SUMS: ClassVar[tuple[str, ...]] = ("absolute", "squared", "targets", "squared_targets")
 
     def __init__(self) -> None:
         self.count = 0
@@ -170,6 +225,15 @@ class Errors(Tally):
         self.targets.merge(later.targets)
         self.squared_targets.merge(later.squared_targets)
 
+    def state(self) -> dict[str, Any]:
+        return {"count": self.count} | {name: getattr(self, name).state() for name in self._SUMS}
+
+    def load(self, state: Any) -> None:
+        count, *sums = plain.members(state, ("count", *self._SUMS))
+        for name, digits in zip(self._SUMS, sums, strict=True):
+            getattr(self, name).load(digits)
+        (self.count,) = plain.counts(count)
+
 
 class Likelihoods(Tally):
     """The sum of the logarithms of what was given to the truth; nan is left out."""
@@ -189,6 +253,14 @@ class Likelihoods(Tally):
     def merge(self, later: Self) -> None:
         self.count += later.count
         self.loss.merge(later.loss)
+
+    def state(self) -> dict[str, Any]:
+        return {"count": self.count, "loss": self.loss.state()}
+
+    def load(self, state: Any) -> None:
+        count, loss = plain.members(state, ("count", "loss"))
+        self.loss.load(loss)
+        (self.count,) = plain.counts(count)
 
 
 class Ranks(Tally):

@@ -1,0 +1,76 @@
+"""All who learn from one stream, lesson by lesson: first the exam, then the teaching."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from onlinesvm.stream import plain
+from onlinesvm.stream.baselines import LastLabel
+from onlinesvm.stream.lesson import Lesson
+from onlinesvm.stream.runners import Exam, Runner
+from onlinesvm.stream.snapshot import Snapshot
+from onlinesvm.stream.students import Kind
+
+__all__ = ["Course"]
+
+
+class Course:
+    """Models and baselines on one stream, and how far it has come.
+
+    Attributes
+    ----------
+    seen : int
+        Examples that were tested.
+    """
+
+    def __init__(self, runners: Mapping[str, Runner], kind: Kind, delay: int = 0) -> None:
+        self._runners = runners
+        self._kind = kind
+        self._before = LastLabel(delay)
+        self._started = False
+        self.seen = 0
+
+    def test(self, lesson: Lesson) -> None:
+        """Let everybody answer; what they say before they have learned anything does not count."""
+        exam = Exam(lesson, self._kind, self._before)
+        for runner in self._runners.values():
+            runner.test(exam, counts=self._started)
+        self.seen += exam.count
+
+    def train(self, lesson: Lesson) -> None:
+        """Teach everybody."""
+        for runner in self._runners.values():
+            runner.train(lesson)
+        self._started = True
+
+    def snapshots(self) -> dict[str, Snapshot]:
+        """How everybody stands now; the next stretch begins."""
+        return {name: runner.snapshot(self.seen) for name, runner in self._runners.items()}
+
+    def glance(self) -> dict[str, Snapshot]:
+        """How everybody stands now; nothing begins."""
+        return {name: runner.glance(self.seen) for name, runner in self._runners.items()}
+
+    def state(self) -> dict[str, Any]:
+        """Everybody's marks as plain values, exact to the bit; models save themselves."""
+        return {
+            "seen": self.seen,
+            "started": self._started,
+            "before": self._before.state(),
+            "runners": {name: runner.state() for name, runner in self._runners.items()},
+        }
+
+    def load(self, state: Any) -> None:
+        """Go on where `state` left it; one that cannot be is refused."""
+        seen, started, before, runners = plain.members(
+            state, ("seen", "started", "before", "runners")
+        )
+        saved = plain.members(runners, list(self._runners))
+        if not isinstance(started, bool):
+            raise ValueError("a saved course must have started or not")
+        self._before.load(before)
+        for runner, marks in zip(self._runners.values(), saved, strict=True):
+            runner.load(marks)
+        (self.seen,) = plain.counts(seen)
+        self._started = started
