@@ -53,6 +53,12 @@ def told(course):
     return repr(rows)  # nan equals nan
 
 
+def marks(course):
+    state = through_json(course.state())
+    del state["runners"]["model"]["own"]["seconds"]
+    return repr(state)
+
+
 def streams():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(240, 3))
@@ -87,7 +93,7 @@ def test_property_goes_on_as_if_it_had_never_stopped(number, at):
             if i % 4 == 3:
                 course.snapshots()
         assert told(stopped) == told(through)
-    assert repr(through_json(through.state())) == repr(through_json(stopped.state()))
+    assert marks(through) == marks(stopped)
 
 
 def test_a_glance_begins_nothing():

@@ -16,6 +16,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -58,13 +59,7 @@ class Persistent(ModelState):
         ValueError
             When the model has something that a file without code cannot hold; pickle can.
         """
-        kind = type(self)
-        if _classes().get(kind.__name__) is not kind:
-            raise ValueError(
-                f"{kind.__name__} is a class of your own, which load could not find; "
-                "pickle the model instead"
-            )
-        write(path, kind.__name__, self._arrays())
+        write(path, _name_of(self), self._arrays())
 
     def _arrays(self) -> dict[str, NDArray[Any]]:
         """All that a file has to say of the model, by name."""
@@ -148,12 +143,19 @@ def load(path: str | os.PathLike[str]) -> Any:
     >>> again.predict(np.eye(2)).tolist()
     [0, 1]
     """
-    try:
+    with _refusing(f"{path} is not a model this version can load: "):
         kind, arrays = _unpack(_read(path))
         return rebuilt(kind, arrays)
+
+
+@contextmanager
+def _refusing(what: str) -> Iterator[None]:
+    """Whatever damaged bytes raise, as one line."""
+    try:
+        yield
     except _NO_MODEL as e:
         why = "".join(c if c.isprintable() else "?" for c in " ".join(str(e).split()))
-        raise ValueError(f"{path} is not a model this version can load: {why[:400]}") from None
+        raise ValueError(f"{what}{why[:400]}") from None
 
 
 def _read(path: str | os.PathLike[str]) -> bytes:
@@ -168,6 +170,16 @@ def _classes() -> dict[str, type[Any]]:
     made_of_others = (onlinesvm.OnlineColumns, onlinesvm.OnlinePipeline)
     every = (*onlinesvm.all_estimators(), *onlinesvm.all_transformers(), *made_of_others)
     return {cls.__name__: cls for cls in every}
+
+
+def _name_of(model: Any) -> str:
+    kind = type(model)
+    if _classes().get(kind.__name__) is not kind:
+        raise ValueError(
+            f"{kind.__name__} is a class of your own, which load could not find; "
+            "pickle the model instead"
+        )
+    return kind.__name__
 
 
 def write(path: str | os.PathLike[str], kind: str, arrays: dict[str, NDArray[Any]]) -> None:
@@ -226,6 +238,29 @@ def _json_fact(name: str, value: Any) -> Any:
         pairs = [[to_json(name, k), to_json(str(k), v)] for k, v in value.items()]
         return {"dict": pairs}
     return to_json(name, value)
+
+
+# --- a model among other things ---------------------------------------------------------------
+
+_AMONG = "model."  # prefix of its arrays
+
+
+def pack_among(kind: str, model: Any, others: Mapping[str, NDArray[Any]]) -> bytes:
+    """A container of this kind that holds a model and other arrays."""
+    arrays = {_AMONG + name: array for name, array in model._arrays().items()}
+    arrays["class"] = np.frombuffer(_name_of(model).encode(), dtype=np.uint8)
+    return _pack(kind, arrays | dict(others))
+
+
+def unpack_among(data: bytes, kind: str) -> tuple[Any, dict[str, NDArray[Any]]]:
+    """The model and the other arrays of a container of this kind; one line says what is wrong."""
+    with _refusing(""):
+        found, arrays = _unpack(data)
+        if found != kind:
+            raise ValueError(f"it holds a {found[:80]!r}, not a {kind!r}")
+        name = arrays.pop("class").tobytes().decode()
+        own = {k: arrays.pop(k) for k in [k for k in arrays if k.startswith(_AMONG)]}
+        return rebuilt(name, {k.removeprefix(_AMONG): v for k, v in own.items()}), arrays
 
 
 # --- the container ----------------------------------------------------------------------------

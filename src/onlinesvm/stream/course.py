@@ -10,7 +10,7 @@ from onlinesvm.stream.baselines import LastLabel
 from onlinesvm.stream.lesson import Lesson
 from onlinesvm.stream.runners import Exam, Runner
 from onlinesvm.stream.snapshot import Snapshot
-from onlinesvm.stream.students import Kind
+from onlinesvm.stream.students import Answers, Kind
 
 __all__ = ["Course"]
 
@@ -22,27 +22,46 @@ class Course:
     ----------
     seen : int
         Examples that were tested.
+    started : bool
+        Whether anybody has learned anything yet.
     """
 
     def __init__(self, runners: Mapping[str, Runner], kind: Kind, delay: int = 0) -> None:
         self._runners = runners
         self._kind = kind
         self._before = LastLabel(delay)
-        self._started = False
+        self.started = False
         self.seen = 0
 
     def test(self, lesson: Lesson) -> None:
         """Let everybody answer; what they say before they have learned anything does not count."""
-        exam = Exam(lesson, self._kind, self._before)
-        for runner in self._runners.values():
-            runner.test(exam, counts=self._started)
-        self.seen += exam.count
+        self._mark(Exam(lesson, self._kind), self._ask(lesson), counts=self.started)
 
     def train(self, lesson: Lesson) -> None:
         """Teach everybody."""
         for runner in self._runners.values():
             runner.train(lesson)
-        self._started = True
+        self.started = True
+
+    def attend(self, lesson: Lesson) -> None:
+        """Test and train; if a model refuses the lesson, nothing has changed.
+
+        Marks are given last, for what was said first.
+        """
+        exam, answers, counts = Exam(lesson, self._kind), self._ask(lesson), self.started
+        self.train(lesson)
+        self._mark(exam, answers, counts=counts)
+
+    def _ask(self, lesson: Lesson) -> dict[str, Answers | None]:
+        if not self.started:
+            return dict.fromkeys(self._runners)
+        return {name: runner.ask(lesson.X) for name, runner in self._runners.items()}
+
+    def _mark(self, exam: Exam, answers: Mapping[str, Answers | None], *, counts: bool) -> None:
+        exam.begin(self._before)
+        for name, runner in self._runners.items():
+            runner.sit(exam, answers[name], counts=counts)
+        self.seen += exam.count
 
     def snapshots(self) -> dict[str, Snapshot]:
         """How everybody stands now; the next stretch begins."""
@@ -56,7 +75,7 @@ class Course:
         """Everybody's marks as plain values, exact to the bit; models save themselves."""
         return {
             "seen": self.seen,
-            "started": self._started,
+            "started": self.started,
             "before": self._before.state(),
             "runners": {name: runner.state() for name, runner in self._runners.items()},
         }
@@ -73,4 +92,4 @@ class Course:
         for runner, marks in zip(self._runners.values(), saved, strict=True):
             runner.load(marks)
         (self.seen,) = plain.counts(seen)
-        self._started = started
+        self.started = started

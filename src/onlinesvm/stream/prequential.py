@@ -5,19 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from onlinesvm.params import check_count, check_word
-from onlinesvm.stream.baselines import BASELINES
-from onlinesvm.stream.choice import chosen_metrics, usual_metrics
 from onlinesvm.stream.course import Course
+from onlinesvm.stream.enrolment import enrolled
 from onlinesvm.stream.lesson import Late, Lesson, lessons, read_lesson
 from onlinesvm.stream.metrics import Metric
-from onlinesvm.stream.runners import BaselineRunner, ModelRunner, Runner
-from onlinesvm.stream.scorecard import Scorecard
 from onlinesvm.stream.snapshot import Snapshot
-from onlinesvm.stream.students import Kind, kind_of
 
 __all__ = ["Lesson", "Snapshot", "lessons", "prequential"]
 
@@ -89,38 +83,19 @@ def prequential(
     >>> sorted(last["ramp"].window)[:3]
     ['accuracy', 'auc', 'balanced_accuracy']
     """
-    metrics = metrics if metrics is None or isinstance(metrics, str) else list(metrics)
-    named = models if isinstance(models, Mapping) else {type(models).__name__: models}
-    if not named:
-        raise ValueError("models is empty: give at least one, as {'name': model}")
     if every < 1:
         raise ValueError(f"every must be a positive number of examples, got {every!r}")
-    check_count("window", window, at_least=1)
-    labels = None if classes is None else np.asarray(classes)
-    kind = _common_kind(named)
-    given = None if metrics is None else chosen_metrics(metrics, kind, labels)
-    offered = BASELINES[kind]
-    chosen = {check_word("baselines", name, offered): offered[name] for name in baselines}
-    if clash := chosen.keys() & named.keys():
-        raise ValueError(f"models has the name of a baseline, {min(clash)!r}; choose another")
-    runners: dict[str, Runner] = {}
-    for name, model in named.items():
-        wanted = usual_metrics(kind, labels, model) if given is None else given
-        runners[name] = ModelRunner(name, model, kind, labels, Scorecard(wanted, window))
-    for name, baseline in chosen.items():
-        wanted = usual_metrics(kind, labels, None) if given is None else given
-        runners[name] = BaselineRunner(baseline(delay), kind, Scorecard(wanted, window))
-    return _run(runners, stream, kind, every, Late(delay))
+    named = models if isinstance(models, Mapping) else {type(models).__name__: models}
+    course = enrolled(
+        named, classes=classes, metrics=metrics, window=window, delay=delay, baselines=baselines
+    )
+    return _run(course, stream, every, Late(delay))
 
 
 def _run(
-    runners: Mapping[str, Runner],
-    stream: Iterable[Any],
-    kind: Kind,
-    every: int,
-    late: Late,
+    course: Course, stream: Iterable[Any], every: int, late: Late
 ) -> Iterator[dict[str, Snapshot]]:
-    course, due = Course(runners, kind, late.delay), every
+    due = every
     for item in stream:
         lesson = read_lesson(item)
         course.test(lesson)
@@ -133,14 +108,3 @@ def _run(
         course.train(learnt)
     if course.seen and course.seen > due - every:
         yield course.snapshots()
-
-
-def _common_kind(models: Mapping[str, Any]) -> Kind:
-    kinds = {name: kind_of(model) for name, model in models.items()}
-    first = next(iter(kinds))
-    for name, kind in kinds.items():
-        if kind != kinds[first]:
-            raise ValueError(
-                f"models must be of one kind: {first!r} is a {kinds[first]}, {name!r} a {kind}"
-            )
-    return kinds[first]

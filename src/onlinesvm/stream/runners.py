@@ -25,7 +25,7 @@ __all__ = ["BaselineRunner", "Exam", "ModelRunner", "Runner"]
 class Exam:
     """A lesson as a question, with what is needed to mark the answers."""
 
-    def __init__(self, lesson: Lesson, kind: Kind, before: Baseline) -> None:
+    def __init__(self, lesson: Lesson, kind: Kind) -> None:
         self.X, self.y, self.truth = lesson
         self.count = count_rows(self.X)
         if self.y is None and kind != "detector":
@@ -34,6 +34,10 @@ class Exam:
             self._check_detector_labels()
         self.heard: list[Any] = [None] * self.count if self.y is None else self.y.tolist()
         self.right: list[Any] = self.heard if self.truth is None else self.truth.tolist()
+        self.before: list[Any] = []
+
+    def begin(self, before: Baseline) -> None:
+        """Let no-change say what it has to say of each row."""
         self.before = before.answers(self.heard)
 
     def _check_detector_labels(self) -> None:
@@ -88,8 +92,12 @@ class Runner:
         self.labels = _Tally()
         self.truths: _Tally | None = None
 
-    def test(self, exam: Exam, *, counts: bool) -> None:
-        """Ask, and mark the answers if they count."""
+    def ask(self, X: Any) -> Answers | None:
+        """What it says of these rows, if it looks at them; nothing changes."""
+        return None
+
+    def sit(self, exam: Exam, answers: Answers | None, *, counts: bool) -> None:
+        """Mark what it said, or says without a look at the rows, if that counts."""
         raise NotImplementedError
 
     def train(self, lesson: Lesson) -> None:
@@ -167,12 +175,13 @@ class ModelRunner(Runner):
         self.seconds = 0.0
         self.learnt = 0
 
-    def test(self, exam: Exam, *, counts: bool) -> None:
-        if not counts:
-            return
+    def ask(self, X: Any) -> Answers:
         with self._working("was tested"):
-            answers = self.student.answer(exam.X)
-        self._mark(exam, answers)
+            return self.student.answer(X)
+
+    def sit(self, exam: Exam, answers: Answers | None, *, counts: bool) -> None:
+        if counts and answers is not None:
+            self._mark(exam, answers)
 
     def train(self, lesson: Lesson) -> None:
         with self._working("learnt"):
@@ -192,11 +201,12 @@ class ModelRunner(Runner):
             **self._marks_so_far(),
         )
 
-    def _own_state(self) -> int:
-        return self.learnt
+    def _own_state(self) -> dict[str, Any]:
+        return {"learnt": self.learnt, "seconds": self.seconds}
 
     def _load_own(self, own: Any) -> None:
-        (self.learnt,) = plain.counts(own)
+        learnt, seconds = plain.members(own, ("learnt", "seconds"))
+        (self.learnt,), self.seconds = plain.counts(learnt), plain.number(seconds)
         if self.learnt:
             self.student.go_on()
 
@@ -219,10 +229,10 @@ class BaselineRunner(Runner):
         super().__init__(kind, card)
         self.baseline = baseline
 
-    def test(self, exam: Exam, *, counts: bool) -> None:
-        answers = self.baseline.answers(exam.heard)
+    def sit(self, exam: Exam, answers: Answers | None, *, counts: bool) -> None:
+        given = self.baseline.answers(exam.heard)
         if counts:
-            self._mark(exam, Answers(answers))
+            self._mark(exam, Answers(given))
 
     def glance(self, seen: int) -> Snapshot:
         return Snapshot(

@@ -1,0 +1,108 @@
+"""Everything a run has learned, in one file: model, marks, and the place where it goes on.
+
+The container is that of saved models: arrays and JSON under a SHA-256, no pickle. It appears in one
+step or not at all.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from onlinesvm.base.json_values import from_json, to_json
+from onlinesvm.base.persistence import pack_among, unpack_among
+from onlinesvm.stream import plain
+from onlinesvm.stream.run.rows import block_from_bytes, block_to_bytes
+from onlinesvm.stream.sources import Block, Examples, Place
+
+__all__ = ["GROWING", "Checkpoint"]
+
+GROWING = ("metrics", "timings", "dead_letters")  # files whose lengths it holds
+_KIND = "RunCheckpoint"
+_NUMBERS = ("number", "arrived", "taken", "bad", "snapped")
+_FACTS = ("run", *_NUMBERS, "course", "place", "lengths")
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A run between two lessons.
+
+    Attributes
+    ----------
+    run : str
+        Whose checkpoint it is.
+    number : int
+    model : estimator
+    course : dict
+        The state of a `Course`.
+    arrived : int
+        Rows that came from the source, good and bad.
+    taken : int
+        Rows that have become lessons.
+    bad : int
+        Rows that have become dead letters.
+    snapped : int
+        Examples seen at the last snapshot.
+    place : Place or None
+        Where the source goes on.
+    held : Examples or None
+        Rows before that place that are no lesson yet.
+    lengths : dict of str to int
+        Of the files that grow, in bytes.
+    """
+
+    run: str
+    number: int
+    model: Any
+    course: Mapping[str, Any]
+    arrived: int
+    taken: int
+    bad: int
+    snapped: int
+    place: Place | None
+    held: Examples | None
+    lengths: Mapping[str, int]
+
+    @staticmethod
+    def first(run: str, model: Any, course: Mapping[str, Any]) -> Checkpoint:
+        """Before anything has happened."""
+        lengths = dict.fromkeys(GROWING, 0)
+        return Checkpoint(run, 0, model, course, 0, 0, 0, 0, None, None, lengths)
+
+    def to_bytes(self) -> bytes:
+        """As a file; a ValueError if the model has something that no file can hold."""
+        facts = {name: getattr(self, name) for name in _FACTS}
+        text = json.dumps(to_json("checkpoint", facts), allow_nan=False)
+        arrays = {"facts": np.frombuffer(text.encode(), dtype=np.uint8)}
+        if self.held is not None:
+            rows = block_to_bytes(Block(self.held, {}))
+            arrays["held"] = np.frombuffer(rows, dtype=np.uint8)
+        return pack_among(_KIND, self.model, arrays)
+
+    @staticmethod
+    def read(path: Path) -> Checkpoint:
+        """From a file; one line says what is wrong with it."""
+        try:
+            model, arrays = unpack_among(path.read_bytes(), _KIND)
+            return _understood(model, arrays)
+        except (ValueError, TypeError, LookupError, RecursionError) as error:
+            raise ValueError(f"{path.name} cannot be used: {error!s:.400}") from None
+
+
+def _understood(model: Any, arrays: dict[str, Any]) -> Checkpoint:
+    facts = from_json(json.loads(arrays.pop("facts").tobytes()))
+    known = dict(zip(_FACTS, plain.members(facts, _FACTS), strict=True))
+    plain.counts(*(known[name] for name in _NUMBERS))
+    plain.counts(*plain.members(known["lengths"], GROWING))
+    if not isinstance(known["run"], str) or not isinstance(known["place"], dict | None):
+        raise ValueError("it does not say whose it is, or where the source goes on")
+    held = arrays.pop("held", None)
+    if arrays:
+        raise ValueError("it has arrays that are of no use")
+    rows = None if held is None else block_from_bytes(held.tobytes()).examples
+    return Checkpoint(model=model, held=rows, **known)

@@ -1,0 +1,40 @@
+"""One process at a time on a run folder."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+__all__ = ["Lock"]
+
+
+class Lock:
+    """Held until it is released or the process ends, however it ends."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            _seize(self._file)
+        except OSError:
+            owner = os.read(self._file, 20).decode("ascii", "replace").strip()
+            os.close(self._file)
+            raise ValueError(
+                f"folder {str(path.parent)!r} is in use by process {owner or 'unknown'}; "
+                "wait until it ends, or choose another folder"
+            ) from None
+        os.ftruncate(self._file, 0)
+        os.pwrite(self._file, str(os.getpid()).encode(), 0) if hasattr(os, "pwrite") else None
+
+    def release(self) -> None:
+        os.close(self._file)
+
+
+def _seize(file: int) -> None:
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        import msvcrt
+
+        msvcrt.locking(file, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+    else:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

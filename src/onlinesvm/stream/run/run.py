@@ -1,0 +1,449 @@
+"""The runner: lessons from any source, marked and learned, and nothing that was learned is lost."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from onlinesvm.atomic import replacing
+from onlinesvm.stream.course import Course
+from onlinesvm.stream.enrolment import enrolled
+from onlinesvm.stream.lesson import Lesson
+from onlinesvm.stream.run.appended import trouble
+from onlinesvm.stream.run.checkpoint import Checkpoint
+from onlinesvm.stream.run.config import RunConfig
+from onlinesvm.stream.run.cutter import Cutter
+from onlinesvm.stream.run.folder import RunFolder
+from onlinesvm.stream.run.journal import Journal, count_rows
+from onlinesvm.stream.run.lines import Lines
+from onlinesvm.stream.run.lock import Lock
+from onlinesvm.stream.run.moment import Moment
+from onlinesvm.stream.run.options import RunOptions
+from onlinesvm.stream.run.recovery import newest_good
+from onlinesvm.stream.run.rows import joined, part, row_text
+from onlinesvm.stream.run.signals import Interrupted, Signals
+from onlinesvm.stream.run.syncing import syncing
+from onlinesvm.stream.sources import BadRow, Block, Examples, Place, Source
+
+__all__ = ["Run"]
+
+_SHARE_OF_CHECKPOINTS = 20  # they take at most a twentieth of the time
+_PAUSE = 0.1  # seconds before a live source that has said nothing is asked again
+_MACHINE = ("seconds", "examples_per_second", "nbytes")  # what no second run would repeat
+
+
+class Run:
+    """Learns from a source for as long as it lasts, and survives whatever ends the process.
+
+    Every lesson is first an exam, as in `prequential`. What is learned lies in checkpoints, which
+    appear whole or not at all and of which the last two are kept; what has happened since lies in a
+    log. After a crash `resume` goes on from there, and model, metrics and dead letters are, to the
+    bit, those of a run that nothing has stopped; of a source with places every example counts
+    exactly once. Use it in a ``with`` statement: then Ctrl-C and SIGTERM end `steps` with a
+    checkpoint, and so does the end of the block.
+
+    A row that cannot be read is written to ``dead_letters.jsonl`` and passed over, and so is one
+    that the model refuses once it has learned anything; before, the error is raised.
+
+    Make one by `begin` or `resume`. It costs a few microseconds a lesson beyond reading, predicting
+    and learning, and what checkpoints take: the size of the model, written twice.
+
+    Attributes
+    ----------
+    model : estimator
+        Learns in place.
+    seen : int
+        Examples that were tested and learned, since the run began.
+    bad : int
+        Rows in ``dead_letters.jsonl``.
+    ended : {"source", "signal"} or None
+        Why `steps` came to its end.
+    """
+
+    def __init__(
+        self, home: RunFolder, config: RunConfig, source: Source, lock: Lock, start: Checkpoint
+    ) -> None:
+        self._home, self._config, self._source, self._lock = home, config, source, lock
+        self.model = start.model
+        self._course = course_for(start.model, config)
+        self._course.load(start.course)
+        self._snapped, self.bad, self._arrived = start.snapped, start.bad, start.arrived
+        self._place: Place | None = start.place
+        self._done: float | None = None
+        self.ended: Literal["source", "signal"] | None = None
+        self._signals = Signals()
+        self._broken = False
+        self._changed = False
+        self._told = self.seen, self.bad
+        self._replaying = not source.replays
+        self._last_checkpoint, self._cost = time.monotonic(), 0.0
+        with ExitStack() as undo:
+            self._metrics = Lines(home.metrics, start.lengths["metrics"])
+            undo.callback(self._metrics.close)
+            self._timings = Lines(home.timings, start.lengths["timings"])
+            undo.callback(self._timings.close)
+            self._dead = Lines(home.dead_letters, start.lengths["dead_letters"])
+            undo.callback(self._dead.close)
+            self._journal = Journal(home, config.run, start.number, syncing(config.options.fsync))
+            undo.pop_all()
+        self._cutter = Cutter(config.options.next_lesson, start.taken, self._journal.cuts)
+        if start.held is not None:
+            self._cutter.add(start.held)
+
+    # --- making one -------------------------------------------------------------------------------
+
+    @classmethod
+    def begin(
+        cls,
+        folder: str | Path,
+        source: Source,
+        model: Any,
+        options: RunOptions | None = None,
+    ) -> Self:
+        """A new run in an empty folder.
+
+        Parameters
+        ----------
+        folder : path
+            Is made if it is not there.
+        source : Source
+            From `open_source`; stays yours to close.
+        model : estimator or OnlinePipeline of this library, fresh or already trained
+        options : RunOptions, optional
+
+        Raises
+        ------
+        ValueError
+            When the folder has a run already, or the model cannot be saved or go on learning. What
+            is wrong is found before anything is written.
+        """
+        config = RunConfig.new(source, model, options or RunOptions())
+        course = course_for(model, config)
+        empty = Checkpoint.first(config.run, model, course.state())
+        data = empty.to_bytes()
+        home = RunFolder(folder)
+        home.path.mkdir(parents=True, exist_ok=True)
+        lock = Lock(home.lock)
+        try:
+            home.demand_new()
+            home.sweep()
+            _put(home.checkpoint(0), data)
+            Checkpoint.read(home.checkpoint(0))  # what cannot be read back is no checkpoint
+            run = cls(home, config, source, lock, empty)
+            config.write(home.config)
+        except BaseException:
+            lock.release()
+            raise
+        return run
+
+    @classmethod
+    def resume(cls, folder: str | Path, source: Source) -> Self:
+        """Go on with the run in a folder, from the same source.
+
+        Parameters
+        ----------
+        folder : path
+            May have been moved or copied.
+        source : Source
+            The one that the run was begun with; a pipe goes on behind the rows that have `arrived`.
+
+        Raises
+        ------
+        ValueError
+            When there is no run, another process has it, the source is another one, or both
+            checkpoints are damaged. If only the newest is, a warning says so.
+        """
+        home = RunFolder(folder)
+        config = RunConfig.read(home.config)
+        config.demand(source)
+        lock = Lock(home.lock)
+        try:
+            return newest_good(
+                home, config.run, lambda start: cls(home, config, source, lock, start)
+            )
+        except BaseException:
+            lock.release()
+            raise
+
+    # --- learning ---------------------------------------------------------------------------------
+
+    @property
+    def seen(self) -> int:
+        return self._course.seen
+
+    @property
+    def arrived(self) -> int:
+        """Rows that have come from the source, good and bad: where a pipe has to go on."""
+        return self._arrived + self._journal.kept
+
+    def steps(self) -> Iterator[Moment]:
+        """Learn to the end of the source, and tell now and then how it stands.
+
+        Every moment is an acknowledgement: what it tells of is not learned twice nor lost. Between
+        two of them the run can be asked for anything; it goes on when the next one is asked for.
+        """
+        try:
+            yield from self._steps()
+        except OSError:
+            self._broken = True
+            raise
+
+    def _steps(self) -> Iterator[Moment]:
+        self.ended = None
+        for block in self._arrivals():
+            if block is None:
+                self._cut_short()
+                if (self.seen, self.bad) != self._told:
+                    yield self._moment(self._course.glance())
+                continue
+            self._take(block)
+            while self._signals.heard is None and (rows := self._cutter.lesson()) is not None:
+                self._learn(rows)
+                if self.seen >= self._config.options.next_snapshot(self._snapped):
+                    yield self._moment(self._snapshots())
+                if self._config.options.checkpoint_seconds and self._is_checkpoint_due():
+                    self.checkpoint()
+            if self._signals.heard is not None:
+                break
+            if self._is_checkpoint_due():
+                self.checkpoint()
+        if self._signals.heard is None:
+            self._cut_short()
+            if self.seen != self._snapped:
+                self._snapshots()
+        self.ended = "source" if self._signals.heard is None else "signal"
+        self.checkpoint()
+        yield self._moment(self._course.glance())
+
+    def _arrivals(self) -> Iterator[Block | None]:
+        """What the log has kept, then what the source gives; None for silence of a live one."""
+        if self._replaying:
+            yield from self._journal.blocks()
+            self._replaying = False
+        try:
+            for block in self._from_source():
+                if block is not None and not self._source.replays:
+                    self._journal.keep(block)
+                yield block
+        except Interrupted:
+            return
+
+    def _from_source(self) -> Iterator[Block | None]:
+        while True:
+            blocks = iter(self._source.blocks(self._place))
+            came = False
+            while True:
+                with self._signals.waiting():
+                    block = next(blocks, None)
+                if block is None:
+                    break
+                is_silent = self._source.live and not len(block.examples) and not block.bad
+                came = came or not is_silent
+                yield block
+                if is_silent:
+                    yield None
+                    if self._config.options.silence == "end":
+                        return
+            if not self._source.live:
+                return
+            yield None
+            if self._config.options.silence == "end":
+                return
+            if not came:
+                with self._signals.waiting():
+                    time.sleep(_PAUSE)
+
+    def _take(self, block: Block) -> None:
+        self._changed = True
+        self._bury(block.bad)
+        self._arrived += count_rows(block)
+        self._place, self._done = block.end, block.done
+        self._cutter.add(block.examples)
+
+    def _cut_short(self) -> None:
+        """Learn what is there, though it is less than a lesson; the log remembers where."""
+        if not self._cutter.waiting:
+            return
+        self._journal.cut(self._cutter.taken + self._cutter.waiting)
+        rows = self._cutter.rest()
+        if rows is not None:
+            self._learn(rows)
+
+    def _learn(self, rows: Examples) -> None:
+        self._changed, self._broken = (
+            True,
+            True,
+        )  # until the lesson is over: no half of one is saved
+        try:
+            self._course.attend(_lesson(rows))
+        except ValueError:
+            if not self._course.started:
+                raise
+            self._learn_one_by_one(rows)
+        self._broken = False
+
+    def _learn_one_by_one(self, rows: Examples) -> None:
+        """The model refuses something in a lesson, which has changed nothing: find it."""
+        for i in range(len(rows)):
+            one = part(rows, i, i + 1)
+            try:
+                self._course.attend(_lesson(one))
+            except ValueError as error:
+                reason = " ".join(str(error).split())
+                self._bury([BadRow(row_text(one, self._config.schema), reason)])
+
+    def _bury(self, bad: list[BadRow]) -> None:
+        self._dead.add(
+            {
+                "file": b.file,
+                "line": b.line,
+                "byte": b.byte,
+                "column": b.column,
+                "reason": b.reason,
+                "text": b.text,
+            }
+            for b in bad
+        )
+        self.bad += len(bad)
+
+    # --- looking ----------------------------------------------------------------------------------
+
+    def _snapshots(self) -> Any:
+        shots = self._course.snapshots()
+        self._snapped = self.seen
+        rows = [{"model": name} | shot.row() for name, shot in shots.items()]
+        self._metrics.add({k: v for k, v in row.items() if k not in _MACHINE} for row in rows)
+        self._timings.add(
+            {k: row[k] for k in ("model", "seen", "seconds", "nbytes")}
+            for row in rows
+            if row["role"] == "model"
+        )
+        return shots
+
+    def _moment(self, snapshots: Any) -> Moment:
+        self._journal.settle()
+        self._told = self.seen, self.bad
+        return Moment(
+            self.seen,
+            self.bad,
+            snapshots,
+            self._done,
+            getattr(self._source, "lag", None),
+            getattr(self.model, "nbytes_", None),
+        )
+
+    # --- keeping ----------------------------------------------------------------------------------
+
+    def checkpoint(self) -> None:
+        """Write down everything now; the two newest checkpoints are kept.
+
+        Raises
+        ------
+        OSError
+            When the disk is full or broken: in one line. The checkpoints before are as they were.
+        """
+        if self._broken:
+            raise ValueError("the run has failed within a lesson; resume it from its folder")
+        if self._replaying:  # the log has it all, and must not be forgotten half-way
+            return
+        begun = time.monotonic()
+        for lines in (self._metrics, self._timings, self._dead):
+            lines.sync()
+        held = self._cutter.held()
+        number = self._journal.number + 1
+        now = Checkpoint(
+            run=self._config.run,
+            number=number,
+            model=self.model,
+            course=self._course.state(),
+            arrived=self._arrived,
+            taken=self._cutter.taken,
+            bad=self.bad,
+            snapped=self._snapped,
+            place=self._place,
+            held=joined(held) if held else None,
+            lengths={
+                "metrics": self._metrics.length,
+                "timings": self._timings.length,
+                "dead_letters": self._dead.length,
+            },
+        )
+        self._journal.turn(number, self._cutter.cuts())
+        _put(self._home.checkpoint(number), now.to_bytes())
+        self._journal.begin(number)
+        try:
+            self.model.save(self._home.model)
+            self._journal.forget()
+        except OSError as error:
+            raise trouble(error, self._home.model) from None
+        self._changed = False
+        self._last_checkpoint = time.monotonic()
+        self._cost = self._last_checkpoint - begun
+
+    def _is_checkpoint_due(self) -> bool:
+        seconds = self._config.options.checkpoint_seconds
+        wait = max(seconds, (_SHARE_OF_CHECKPOINTS - 1) * self._cost) if seconds else 0.0
+        return (
+            self._changed
+            and not self._replaying
+            and time.monotonic() - self._last_checkpoint >= wait
+        )
+
+    def close(self) -> None:
+        """Write a last checkpoint, if anything has happened since, and let go of the folder."""
+        try:
+            if self._changed and not self._broken:
+                self.checkpoint()
+        finally:
+            self._journal.close()
+            for lines in (self._metrics, self._timings, self._dead):
+                lines.close()
+            self._lock.release()
+
+    def __enter__(self) -> Self:
+        self._signals.install()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            self.close()
+        finally:
+            self._signals.remove()
+
+
+def course_for(model: Any, config: RunConfig) -> Course:
+    """A course for the one model of a run."""
+    options = config.options
+    return enrolled(
+        {config.model["name"]: model},
+        classes=options.classes,
+        metrics=options.metrics,
+        window=options.window,
+        baselines=options.baselines,
+    )
+
+
+def _lesson(rows: Examples) -> Lesson:
+    y = rows.y
+    if y is not None and y.dtype.kind == "U":  # as wide as these rows need, not as their block
+        y = np.array(y.tolist())
+    return Lesson(rows.X, y)
+
+
+def _put(path: Path, data: bytes) -> None:
+    try:
+        with replacing(path) as file:
+            file.write(data)
+    except OSError as error:
+        raise trouble(error, path) from None
