@@ -59,9 +59,28 @@ def test_methods_lists_every_estimator():
     text = run("methods")
     for cls in onlinesvm.all_estimators():
         assert cls.__name__ in text
-    ramp = next(line for line in text.splitlines() if line.startswith("RampSVC"))
-    assert "classify" in ramp
-    assert "unlearns" in text
+    ramp = next(line for line in text.splitlines() if line.startswith("  RampSVC"))
+    assert "unlearns" in ramp
+    assert text.index("For labels") < text.index(ramp) < text.index("For numbers")
+
+
+def test_doctor_names_versions_and_tests_itself(monkeypatch):
+    text = run("doctor")
+    assert re.search(rf"onlinesvm +{onlinesvm.__version__}", text)
+    assert re.search(r"core +(baseline|avx2|avx512), built by \S+", text)
+    assert text.count("\nok ") == 4
+    monkeypatch.setattr(onlinesvm.RampSVC, "kkt_residual", lambda self: 1.0)
+    assert run("doctor", code=1).count("FAILED") == 2
+
+
+def test_doctor_says_how_to_get_an_extra(monkeypatch):
+    from onlinesvm.cli import doctor
+
+    def absent(package):
+        raise doctor.PackageNotFoundError(package)
+
+    monkeypatch.setattr(doctor, "version", absent)
+    assert "no matplotlib: pip install 'onlinesvm[report]'" in run("doctor")
 
 
 @pytest.mark.parametrize("name", ["train.csv", "train.libsvm", "train.npz"])
@@ -158,6 +177,8 @@ def test_refusals_of_fit(folder):
     train = folder / "train.csv"
     assert "absent.csv: no such file" in refused("fit", folder / "absent.csv", *save)
     assert "did you mean RampSVC?" in refused("fit", train, "--method", "rampsvm", *save)
+    assert "C must be" in refused("fit", folder / "absent.csv", "--method", "rampsvc", "-p", "C=-1")
+    assert "twice" in refused("fit", train, "-p", "C=1", "-p", "C=2", *save)
     assert "did you mean gamma?" in refused("fit", train, "-p", "gama=1", *save)
     assert "NAME=VALUE" in refused("fit", train, "-p", "C", *save)
     assert "C must be" in refused("fit", train, "-p", "C=-1", *save)

@@ -83,9 +83,28 @@ def demo(
 def methods() -> None:
     """List every estimator: what it is for and what it can do."""
     with one_line_errors():
-        from onlinesvm.cli.methods import methods_table
+        from onlinesvm.cli.methods import catalogue
 
-        stdout().print(methods_table())
+        console = stdout()
+        for part in catalogue():
+            console.print(part)
+
+
+@app.command()
+def doctor() -> None:
+    """Say what is installed, and test in a second that it works."""
+    with one_line_errors():
+        from onlinesvm.cli.doctor import doctor_table, self_test
+
+        console = stdout()
+        console.print(doctor_table(), soft_wrap=True)
+        console.print()
+        well = True
+        for tried, came_out in self_test():
+            console.print(f"{'[green]ok[/]    ' if came_out else '[bold red]FAILED[/]'} {tried}")
+            well = well and came_out
+        if not well:
+            raise typer.Exit(1)
 
 
 @app.command()

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import Any
 
-from rich.table import Table
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.text import Text
 from sklearn.base import is_classifier, is_outlier_detector
 
 import onlinesvm
 
-__all__ = ["abilities", "estimators", "find_estimator", "methods_table", "summary"]
+__all__ = ["abilities", "catalogue", "estimators", "find_estimator", "summary"]
+
+_TASKS = {
+    "classify": "For labels",
+    "regress": "For numbers",
+    "detect": "For what is unusual, without labels",
+}
 
 
 def estimators() -> dict[str, type[Any]]:
@@ -20,14 +29,14 @@ def estimators() -> dict[str, type[Any]]:
 
 
 def find_estimator(name: str) -> type[Any]:
-    """The estimator of that name; a near miss gets a hint."""
-    known = estimators()
-    if name in known:
-        return known[name]
-    by_lower = {candidate.lower(): candidate for candidate in known}
-    near = get_close_matches(name.lower(), by_lower, n=1)
-    hint = f"did you mean {by_lower[near[0]]}?" if near else f"choose from {', '.join(known)}"
-    raise ValueError(f"--method {name}: no such estimator; {hint}")
+    """The estimator of that name, in letters of any case; a near miss gets a hint."""
+    known = {cls.__name__.lower(): cls for cls in estimators().values()}
+    if name.lower() in known:
+        return known[name.lower()]
+    near = get_close_matches(name.lower(), known, n=1)
+    every = ", ".join(cls.__name__ for cls in known.values())
+    hint = f"did you mean {known[near[0]].__name__}?" if near else f"choose from {every}"
+    raise ValueError(f"--model {name}: no such method; {hint}")
 
 
 def summary(cls: type[Any]) -> str:
@@ -60,13 +69,15 @@ def _offers(cls: type[Any], verb: str) -> bool:
     return bool(cls.can(verb)) if hasattr(cls, "can") else hasattr(cls, verb)
 
 
-def methods_table() -> Table:
-    """One row for each estimator."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 1, 0), header_style="bold")
-    table.add_column("method", no_wrap=True, style="bold cyan")
-    table.add_column("task", no_wrap=True)
-    table.add_column("what for", ratio=3)
-    table.add_column("can", ratio=2, style="green")
-    for name, cls in estimators().items():
-        table.add_row(name, task(cls), summary(cls), ", ".join(abilities(cls)))
-    return table
+def catalogue() -> Iterator[RenderableType]:
+    """Every estimator in a few lines, those for one task together."""
+    for word, heading in _TASKS.items():
+        yield Text(heading, style="bold")
+        for name, cls in estimators().items():
+            if task(cls) != word:
+                continue
+            yield Text.assemble(
+                "  ", (name, "bold cyan"), "  ", (", ".join(abilities(cls)), "green")
+            )
+            yield Padding(summary(cls), (0, 0, 0, 6))
+        yield ""

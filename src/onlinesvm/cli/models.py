@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import csv
 import io
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from difflib import get_close_matches
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -25,9 +23,9 @@ import onlinesvm
 from onlinesvm.atomic import replacing
 from onlinesvm.cli.console import plain, visible
 from onlinesvm.cli.files import Examples, Wanted, check_target, read_examples
-from onlinesvm.cli.methods import find_estimator
+from onlinesvm.cli.recipe import build, parse_params
 
-__all__ = ["build", "describe_file", "fit_file", "parse_params", "predict_file"]
+__all__ = ["describe_file", "fit_file", "predict_file"]
 
 
 def fit_file(
@@ -41,7 +39,7 @@ def fit_file(
     save: Path,
 ) -> None:
     """Learn `data` row by row with a live bar, write the model to `save`, say what came out."""
-    model = build(method, params)
+    model = build(method, parse_params(params))
     check_target("--save", save)
     examples = read_examples(data, target=target, header=header)
     if examples.y is None:
@@ -126,42 +124,6 @@ def describe_file(path: Path) -> Table:
     if hasattr(model, "nbytes_"):
         table.add_row("memory", decimal(model.nbytes_))
     return table
-
-
-def build(method: str, params: Iterable[str]) -> Any:
-    """An estimator from its name and NAME=VALUE words."""
-    cls = find_estimator(method)
-    given = parse_params(params)
-    known = cls().get_params()
-    for name in given.keys() - known.keys():
-        near = get_close_matches(name, known, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"it has {', '.join(known)}"
-        raise ValueError(f"-p {name}: {method} has no such parameter; {hint}")
-    return cls(**given)
-
-
-def parse_params(words: Iterable[str]) -> dict[str, Any]:
-    """Python values where they read as such, infinities, else text.
-
-    >>> parse_params(["C=10", "s=-inf", "kernel=rbf", "class_weight={0: 2.5}"])
-    {'C': 10, 's': -inf, 'kernel': 'rbf', 'class_weight': {0: 2.5}}
-    """
-    params = {}
-    for word in words:
-        name, equals, text = word.partition("=")
-        if not (name.strip() and equals and text.strip()):
-            raise ValueError(f"-p {word}: write NAME=VALUE, for example -p C=10")
-        params[name.strip()] = _value(text.strip())
-    return params
-
-
-def _value(text: str) -> Any:
-    if text.lstrip("+-") in {"inf", "infinity"}:
-        return float(text)
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError, RecursionError, MemoryError):  # of its parser
-        return text
 
 
 def _load(path: Path) -> Any:
