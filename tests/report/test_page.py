@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
-from onlinesvm.report import write_page
+from onlinesvm.report import Section, write_page
 from onlinesvm.stream import Snapshot
 
 NAN = float("nan")
@@ -88,7 +88,7 @@ def test_ids_are_unique_and_known(page):
 
 def test_there_is_a_drawing_for_what_is_known(page):
     titles = re.findall(r"<h2>(.*?)</h2>", page)
-    assert titles == ["kappa, last window", "support vectors", "labels used"]
+    assert titles == ["kappa, last window", "support vectors"]
     drawings = re.findall(r"<svg .*?</svg>", page, re.DOTALL)
     assert len(drawings) == len(titles)
     for drawing in drawings:
@@ -96,6 +96,31 @@ def test_there_is_a_drawing_for_what_is_known(page):
         assert "#222222" not in drawing.lower()  # ink follows light and dark
         assert "#000000" not in drawing
         assert "examples seen" in drawing
+
+
+def test_labels_have_a_curve_where_some_were_saved(tmp_path):
+    from dataclasses import replace
+
+    saved = [
+        {name: replace(shot, labels_used=shot.seen // 2) for name, shot in shots.items()}
+        for shots in HISTORY
+    ]
+    write_page(saved, tmp_path / "run.html")
+    assert "<h2>labels used</h2>" in (tmp_path / "run.html").read_text(encoding="utf-8")
+
+
+def test_facts_and_sections_stand_where_they_belong(tmp_path):
+    write_page(
+        HISTORY,
+        tmp_path / "run.html",
+        sections=[Section(EVIL, "<p>body</p>", "full")],
+        facts={"model": EVIL},
+    )
+    page = (tmp_path / "run.html").read_text(encoding="utf-8")
+    assert Reader(page).open == []
+    assert "<script>" not in page
+    assert page.index("<dt>model</dt>") < page.index("<table>") < page.index("<p>body</p>")
+    assert '<section class="full">' in page
 
 
 def test_the_table_and_the_legend_tell_who_is_who(page):

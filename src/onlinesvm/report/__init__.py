@@ -4,5 +4,6 @@ from onlinesvm.report.bound import plot_bound
 from onlinesvm.report.decision import plot_decision
 from onlinesvm.report.history import plot_history
 from onlinesvm.report.page import write_page
+from onlinesvm.report.section import Section
 
-__all__ = ["plot_bound", "plot_decision", "plot_history", "write_page"]
+__all__ = ["Section", "plot_bound", "plot_decision", "plot_history", "write_page"]

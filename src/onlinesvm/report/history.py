@@ -105,7 +105,11 @@ def snapshot_row(snapshot: Any) -> Mapping[str, Any]:
     return row
 
 
-def _format(quantity: str) -> str:
+def _format(quantity: str) -> Any:
+    if quantity == "nbytes":
+        from matplotlib.ticker import EngFormatter
+
+        return EngFormatter("B", places=None)
     if quantity.endswith(("accuracy", "alarms", "detections")):
         return "{x:.0%}"
     return "{x:,.0f}" if quantity in _WHOLE_NUMBERS else "{x:,g}"

@@ -1,0 +1,57 @@
+"""Rows that could not be read: how many, why, and where they are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+from onlinesvm.report.section import Section
+
+__all__ = ["letters_section", "where"]
+
+_SHOWN = 20
+
+
+def letters_section(letters: Sequence[Mapping[str, Any]], total: int) -> Section:
+    """Reasons by number, then the first rows themselves.
+
+    Parameters
+    ----------
+    letters : sequence of dicts with text, reason, column, line, byte, file
+        The first ones will do.
+    total : int
+        How many there are.
+    """
+    reasons = Counter(str(letter.get("reason", "")) for letter in letters)
+    most = "".join(
+        f"<tr><th>{escape(reason)}</th><td>{n:,}</td></tr>" for reason, n in reasons.most_common(8)
+    )
+    rows = "".join(
+        f"<tr><th>{escape(where(letter))}</th><td>{escape(str(letter.get('column') or ''))}</td>"
+        f"<td>{escape(str(letter.get('reason', '')))}</td>"
+        f"<td><code>{escape(_short(str(letter.get('text', ''))))}</code></td></tr>"
+        for letter in letters[:_SHOWN]
+    )
+    body = (
+        f'<div class="wide words"><table>{most}</table></div>\n<div class="wide words"><table>\n'
+        "<tr><th>where</th><th>column</th><th>why</th><th>row</th></tr>\n"
+        f"{rows}\n</table></div>"
+    )
+    return Section(f"{total:,} rows could not be read", body, "full")
+
+
+def where(letter: Mapping[str, Any]) -> str:
+    """The place of a row, as exact as it is known."""
+    file, line, byte = (letter.get(name) for name in ("file", "line", "byte"))
+    words = [str(file)] if file else []
+    if line is not None:
+        words.append(f"line {line:,}")
+    elif byte is not None:
+        words.append(f"byte {byte:,}")
+    return ", ".join(words) or "-"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 120 else text[:119] + "…"
