@@ -49,6 +49,7 @@ from .margin.perceptron import KernelPerceptron as KernelPerceptron
 from .margin.romma import RommaClassifier as RommaClassifier
 from .margin.winnow import WinnowClassifier as WinnowClassifier
 from .prepare.columns import OnlineColumns as OnlineColumns
+from .prepare.dates import OnlineDates as OnlineDates
 from .prepare.encoders import OnlineOneHot as OnlineOneHot
 from .prepare.encoders import OnlineOrdinal as OnlineOrdinal
 from .prepare.fourier import FourierFeatures as FourierFeatures

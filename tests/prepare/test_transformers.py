@@ -15,6 +15,7 @@ import onlinesvm
 from onlinesvm import (
     FourierFeatures,
     NystroemFeatures,
+    OnlineDates,
     OnlineHashing,
     OnlineImputer,
     OnlineOneHot,
@@ -61,6 +62,7 @@ every_class = pytest.mark.parametrize("cls", FEATURES, ids=lambda cls: cls.__nam
     OnlineOneHot(unknown="infrequent", max_categories=5, dtype="float32"),
     OnlineOrdinal(max_categories=4),
     OnlineHashing(16),
+    OnlineDates(),
     OnlineText(n_components=32, warm_up=40),
     OnlineText(vocabulary="hashing", n_components=32, after="move"),
 )
