@@ -23,6 +23,7 @@ from onlinesvm import (
     FourierFeatures,
     IncrementalSVC,
     NystroemFeatures,
+    OnlineColumns,
     OnlinePipeline,
     OnlineScaler,
     PassiveAggressiveClassifier,
@@ -376,3 +377,44 @@ EXPECTED = {
 )
 def test_scikit_learns(estimator: Any, check: Any) -> None:
     check(estimator)
+
+
+# --- names for arrays -----------------------------------------------------------------------------
+
+
+def test_arrays_take_the_names_given_beforehand(tmp_path):
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    y = X[:, 0] > X[:, 1]
+    model = make_online_pipeline(OnlineScaler(), PegasosSVC(classes=[False, True]))
+    model.name_columns(["a", "b"]).partial_fit(X[:100], y[:100])
+    model.save(tmp_path / "model.safetensors")
+    model = onlinesvm.load(tmp_path / "model.safetensors").partial_fit(X[100:], y[100:])
+    assert model.feature_names_in_.tolist() == ["a", "b"]
+    swapped = pd.DataFrame({"b": X[:, 1], "c": 0.0, "a": X[:, 0]})
+    assert np.array_equal(model.decision_function(swapped), model.decision_function(X))
+    plain = make_online_pipeline(OnlineScaler(), PegasosSVC(classes=[False, True]))
+    plain.partial_fit(X, y)
+    assert np.array_equal(plain.decision_function(X), model.decision_function(X))
+
+
+def test_names_are_also_those_of_columns_of_several_kinds():
+    columns = OnlineColumns([("number", OnlineScaler(), ["a", "b"])])
+    model = make_online_pipeline(columns, PegasosSVC(classes=[0, 1])).name_columns(["b", "a"])
+    model.partial_fit(np.eye(2), [0, 1])
+    assert model.feature_names_in_.tolist() == ["b", "a"]
+
+
+def test_names_are_strings_given_once_and_in_time():
+    model = make_online_pipeline(OnlineScaler(), PegasosSVC(classes=[0, 1]))
+    with pytest.raises(ValueError, match="none comes twice"):
+        model.name_columns(["a", "a"])
+    with pytest.raises(ValueError, match="none comes twice"):
+        model.name_columns(["a", 1])
+    model.name_columns(["a", "b", "c"])
+    with pytest.raises(ValueError, match="2 columns, but the names of 3"):
+        model.partial_fit(np.eye(2), [0, 1])
+    model.name_columns(["a", "b"]).partial_fit(np.eye(2), [0, 1])
+    with pytest.raises(ValueError, match="before anything is learned"):
+        model.name_columns(["a", "b"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -21,7 +21,7 @@ from ..base import OnlineEstimator, OnlineTransformer
 from ..base.json_values import from_json, to_json
 from ..base.persistence import rebuilt, write
 from .columns import OnlineColumns
-from .tables import Held, Names, read_named, read_table, record_of
+from .tables import Held, Named, Names, read_named, read_table, record_of
 
 
 @dataclass(frozen=True)
@@ -99,10 +99,23 @@ class OnlinePipeline(Pipeline):
 
     # --- learning -----------------------------------------------------------------------------
 
+    def name_columns(self, names: Sequence[str]) -> Self:
+        """Name the columns of arrays to come, before anything is learned.
+
+        A saved pipeline then knows its columns as one that was begun with a frame does. Rows with
+        names of their own keep those.
+        """
+        if self.__sklearn_is_fitted__():
+            raise ValueError("names are given before anything is learned; make a new pipeline")
+        if len(set(names)) < len(names) or not all(isinstance(name, str) for name in names):
+            raise ValueError("names must be strings of which none comes twice")
+        self._names = list(names)
+        return self
+
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Forget everything, then fit each step on all rows, one after the other."""
         self._demand_steps()
-        rows, names = self._read(X, None, fresh=True)
+        rows, names = self._read_first(X)
         transformers, last = self._anew()
         for step in transformers:
             rows = _through(step.fit(rows, sample_weight=sample_weight), rows)
@@ -131,7 +144,7 @@ class OnlinePipeline(Pipeline):
         """
         self._demand_steps()
         fresh = not self.__sklearn_is_fitted__()
-        rows, names = self._read(X, None if fresh else self._names, fresh=fresh)
+        rows, names = self._read_first(X) if fresh else self._read(X, self._names, fresh=False)
         n = rows.shape[0] if hasattr(rows, "shape") else len(rows)
         last = self.steps[-1][1]
         batch = Held(
@@ -226,6 +239,16 @@ class OnlinePipeline(Pipeline):
     def _read(self, X: Any, names: Names, *, fresh: bool) -> tuple[Any, Names]:
         by_name = isinstance(self.steps[0][1], OnlineColumns)
         return (read_named if by_name else read_table)(X, names, fresh=fresh)
+
+    def _read_first(self, X: Any) -> tuple[Any, Names]:
+        """The first rows; those without names of their own take the names given beforehand."""
+        given = None if self.__sklearn_is_fitted__() else self._names
+        if given is not None and isinstance(X, np.ndarray):
+            if isinstance(self.steps[0][1], OnlineColumns):
+                X = Named(read_table(X, given, fresh=False)[0], tuple(given))
+            else:
+                return read_table(X, given, fresh=False)
+        return self._read(X, None, fresh=True)
 
     def _anew(self) -> tuple[tuple[Any, ...], Any]:
         *transformers, last = (clone(step) for _, step in self.steps)
