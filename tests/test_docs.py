@@ -74,11 +74,14 @@ def test_docstrings_lose_their_roles_and_pages_fetch_nothing():
     assert site.on_post_template(shim, "404.html") == '<script src="search.js"></script>'
 
 
-@pytest.mark.parametrize("page", ["how-to/prepare-a-stream.md", "how-to/forget-a-customer.md"])
-def test_pages_show_what_their_programs_print(page, tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize(
+    "page",
+    ["how-to/prepare-a-stream.md", "how-to/forget-a-customer.md", "how-to/read-a-stream.md"],
+)
+def test_pages_that_show_what_they_print_run(page, tmp_path, monkeypatch, capsys):
     pytest.importorskip("pandas")
     monkeypatch.chdir(tmp_path)
-    names = {}
+    names: dict[str, object] = {}
     for code in re.findall(r"```python\n(.*?)```", text(page), re.DOTALL):
         exec(compile(code, page, "exec"), names)
     shown = re.findall(r"```text\n(.*?)```", text(page), re.DOTALL)

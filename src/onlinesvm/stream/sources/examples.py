@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from onlinesvm.stream.sources.frame import Frame
@@ -14,7 +15,7 @@ from onlinesvm.stream.sources.schema import Column, Schema
 from onlinesvm.stream.sources.source import Examples
 from onlinesvm.stream.sources.values import read_column
 
-__all__ = ["Fault", "assemble"]
+__all__ = ["Fault", "assemble", "labels_of", "no_examples"]
 
 WHOLE = 2.0**53  # beyond it, neighbouring integers are one float
 NUMERIC = ("number", "flag")
@@ -54,11 +55,19 @@ def assemble(
     return (
         Examples(
             _rows(schema.features, reads, n, good),
-            None if y is None else _labels(y),
-            None if keys is None else _labels(keys).tolist(),
+            None if y is None else labels_of(y),
+            None if keys is None else labels_of(keys).tolist(),
         ),
         dict(sorted(found.items())),
     )
+
+
+def no_examples(schema: Schema) -> Examples:
+    """None at all, in the form of a source."""
+    if schema.sparse:
+        return Examples(sp.csr_array((0, schema.width)), np.empty(0) if schema.target else None)
+    empty = {c.name: np.empty(0) for c in schema.columns if c.part != "ignored"}
+    return assemble(schema, empty, 0)[0]
 
 
 def _unfit(values: NDArray[Any], column: Column) -> dict[int, str]:
@@ -84,7 +93,7 @@ def _rows(
     return X[good]
 
 
-def _labels(values: NDArray[Any]) -> NDArray[Any]:
+def labels_of(values: NDArray[Any]) -> NDArray[Any]:
     """Whole numbers as such: a class is 1, not 1.0."""
     if values.dtype.kind != "f":
         return values

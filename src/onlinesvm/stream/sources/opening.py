@@ -5,12 +5,20 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from onlinesvm.stream.sources.archive import Archive
+from onlinesvm.stream.sources.columnar import ArrowFile, ParquetFile
+from onlinesvm.stream.sources.database import open_query
 from onlinesvm.stream.sources.delimited import Delimited
+from onlinesvm.stream.sources.folder import Folder
 from onlinesvm.stream.sources.head import Head, settled
 from onlinesvm.stream.sources.json_lines import JsonLines
+from onlinesvm.stream.sources.libsvm import Libsvm, looks_like_it
 from onlinesvm.stream.sources.packed import FileBytes
+from onlinesvm.stream.sources.pipe import Pipe, standard_input
+from onlinesvm.stream.sources.raw import Ending, steady
 from onlinesvm.stream.sources.schema import Schema
 from onlinesvm.stream.sources.source import Source
 from onlinesvm.stream.sources.text import TextFile, TextFormat
@@ -21,12 +29,23 @@ __all__ = ["FORMATS", "open_source"]
 _TEXT: dict[str, Callable[[str, Head, Wishes], TextFormat]] = {
     "csv": Delimited.settle,
     "jsonl": JsonLines.settle,
+    "libsvm": Libsvm.settle,
 }
-FORMATS = tuple(_TEXT)
+_WHOLE: dict[str, Callable[[Path, Wishes], Source]] = {
+    "parquet": ParquetFile,
+    "arrow": ArrowFile,
+    "npz": Archive,
+}
+FORMATS = (*_TEXT, *_WHOLE)
 _ENDINGS = {
     "csv": ("csv", "tsv", "tab"),
     "jsonl": ("jsonl", "ndjson", "json"),
+    "libsvm": ("libsvm", "svm", "svmlight"),
+    "parquet": ("parquet", "pq"),
+    "arrow": ("arrow", "arrows", "feather", "ipc"),
+    "npz": ("npz",),
 }
+_MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow", b"PK": "npz"}
 
 
 def open_source(
@@ -41,15 +60,18 @@ def open_source(
     format: str | None = None,
     schema: Schema | None = None,
 ) -> Source:
-    """Rows from wherever they are, ready to be learned: a file of almost any kind.
+    """Rows from wherever they are, ready to be learned: files, folders, databases, pipes.
 
     Memory does not grow with the source. The first rows, about a megabyte, are read at once to
-    settle names and types; they are not lost by that.
+    settle names and types; they are not lost by that. A LIBSVM file is read once more beforehand,
+    to know how many features it has.
 
     Parameters
     ----------
     spec : str or path
-        The path of a file: CSV, JSON Lines; packed with gzip, bzip2 or zstd or not.
+        The path of a file: CSV, JSON Lines or LIBSVM, packed with gzip, bzip2 or zstd or not,
+        Parquet, Arrow IPC or .npz; a folder of such files; "-" for standard input;
+        ``sqlite:///file.db?query=SELECT ...`` or the same with ``duckdb``.
     target : str or int, default=the last column
         The column to be learned, by name or number; "none" where there is none.
     key : str or int, optional
@@ -64,7 +86,8 @@ def open_source(
     separator : str, optional
         What separates the fields of a CSV file, where looking cannot tell.
     format : str, optional
-        "csv" or "jsonl", where neither the name nor the first bytes tell.
+        "csv", "jsonl", "libsvm", "parquet", "arrow" or "npz", where neither the name nor the first
+        bytes tell.
     schema : Schema, optional
         That of a former source: columns are found by its names, and nothing is inferred.
 
@@ -100,22 +123,54 @@ def open_source(
     )
     if format is not None and format not in FORMATS:
         raise ValueError(f"format must be one of {', '.join(FORMATS)}, got {format!r}")
-    path = Path(spec)
+    where = os.fspath(spec)
+    if where == "-":
+        return Pipe(standard_input(), lambda head: _settle("standard input", format, head, wishes))
+    if where.startswith(("sqlite://", "duckdb://")):
+        return open_query(where, wishes)
+    path = Path(where)
+    if path.is_dir():
+        return Folder(path, lambda p, s, ending: _in_folder(p, format, wishes, s, ending), schema)
     if not path.exists():
         raise ValueError(f"{path}: no such file; check the path")
-    return _text_file(path, format, wishes)
+    return _file(path, format, wishes, "record")
 
 
-def _text_file(path: Path, format: str | None, wishes: Wishes) -> TextFile:
-    word = format or by_name(path.name)
+def _file(path: Path, format: str | None, wishes: Wishes, ending: Ending) -> Source:
+    word = format or by_name(path.name) or by_magic(path)
+    if word in _WHOLE:
+        return _WHOLE[word](path, wishes)
     stream = FileBytes(path)
     try:
-        form, _ = settled(
-            stream, lambda head: _TEXT[word or by_content(head.data)](path.name, head, wishes)
-        )
+        form, _ = settled(stream, lambda head: _settle(path.name, word, head, wishes))
     finally:
         stream.close()
-    return TextFile(path, form)
+    if isinstance(form, Libsvm) and wishes.schema is None:
+        form = _as_wide_as_it_is(form, path)
+    return TextFile(path, form, ending)
+
+
+def _settle(where: str, word: str | None, head: Head, wishes: Wishes) -> TextFormat:
+    word = word or by_content(head.data)
+    if word not in _TEXT:
+        raise ValueError(f"{where}: {word} cannot be read as it comes; write it to a file first")
+    return _TEXT[word](where, head, wishes)
+
+
+def _as_wide_as_it_is(form: Libsvm, path: Path) -> Libsvm:
+    stream = FileBytes(path)
+    try:
+        return form.as_wide_as(steady(stream, form.records, 0, 0, "record"))
+    finally:
+        stream.close()
+
+
+def _in_folder(
+    path: Path, format: str | None, wishes: Wishes, schema: Schema | None, ending: Ending
+) -> Source:
+    """A file of a folder; the first settles the schema of all."""
+    known = wishes if schema is None else replace(wishes, schema=schema)
+    return _file(path, format, known, ending)
 
 
 def by_name(name: str) -> str | None:
@@ -125,6 +180,16 @@ def by_name(name: str) -> str | None:
     return next((word for word, endings in _ENDINGS.items() if ending in endings), None)
 
 
+def by_magic(path: Path) -> str | None:
+    """The format that the first bytes name."""
+    with path.open("rb") as file:
+        head = file.read(8)
+    return next((word for magic, word in _MAGIC.items() if head.startswith(magic)), None)
+
+
 def by_content(head: bytes) -> str:
-    """The format that the first bytes look like."""
-    return "jsonl" if head.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"{") else "csv"
+    """The text format that the first bytes look like."""
+    plain = head.lstrip(b"\xef\xbb\xbf \r\n\t")
+    if plain.startswith(b"{"):
+        return "jsonl"
+    return "libsvm" if looks_like_it(plain.partition(b"\n")[0].rstrip()) else "csv"

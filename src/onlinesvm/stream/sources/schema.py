@@ -28,10 +28,11 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """The columns of a source, in its order; sparse rows have none, only a width that may grow."""
+    """The columns of a source, in its order; sparse rows have a target and a width instead."""
 
     columns: tuple[Column, ...]
     sparse: bool = False
+    width: int = 0
 
     @property
     def target(self) -> str | None:
@@ -47,6 +48,7 @@ class Schema:
         """As a run stores it."""
         return {
             "sparse": self.sparse,
+            "width": self.width,
             "columns": [asdict(c) for c in self.columns],
         }
 
@@ -60,4 +62,7 @@ class Schema:
         for c in columns:
             if c.kind not in get_args(Kind) or c.part not in get_args(Part):
                 raise ValueError(f"the schema has {c.kind!r:.40} or {c.part!r:.40} for {c.name!r}")
-        return Schema(columns, bool(facts["sparse"]))
+        width = facts.get("width", 0)
+        if not isinstance(width, int) or not 0 <= width < 1 << 31:
+            raise ValueError(f"the schema has {width!r:.40} as its width")
+        return Schema(columns, bool(facts["sparse"]), width)

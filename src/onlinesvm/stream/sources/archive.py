@@ -1,0 +1,165 @@
+"""NumPy archives, X and y: rows are unpacked as they are needed, never all at once."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from onlinesvm.stream.sources.examples import Fault, labels_of
+from onlinesvm.stream.sources.numbered import RowPlaces, rows_a_block
+from onlinesvm.stream.sources.schema import Column, Schema
+from onlinesvm.stream.sources.source import BadRow, Block, Examples, Place
+from onlinesvm.stream.sources.wishes import Wishes
+
+__all__ = ["Archive"]
+
+_PIECE = 1 << 20
+_WIDEST = 1 << 20
+
+
+class _Member:
+    """An array of an archive, read row by row."""
+
+    def __init__(self, archive: zipfile.ZipFile, name: str) -> None:
+        self._file = archive.open(f"{name}.npy")
+        version = npy.read_magic(self._file)
+        header = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+        if version not in header:
+            raise ValueError(f"{name} is of a version that is not known")
+        self.shape, by_columns, self.dtype = header[version](self._file)
+        if self.dtype.hasobject or self.dtype.kind not in "biufU":
+            raise ValueError(f"{name} must hold numbers or text, not {self.dtype}")
+        if by_columns and len(self.shape) > 1 and min(self.shape) > 1:
+            raise ValueError(f"{name} is stored by columns; save np.ascontiguousarray({name})")
+        self._row_bytes = self.dtype.itemsize * int(np.prod(self.shape[1:], dtype=np.int64))
+
+    def skip(self, rows: int) -> None:
+        left = rows * self._row_bytes
+        while left > 0:
+            piece = self._file.read(min(left, _PIECE))
+            if not piece:
+                raise ValueError("it is cut off")
+            left -= len(piece)
+
+    def take(self, rows: int) -> NDArray[Any]:
+        data = self._file.read(rows * self._row_bytes)
+        if len(data) < rows * self._row_bytes:
+            raise ValueError("it is cut off")
+        return np.frombuffer(data, dtype=self.dtype).reshape(rows, *self.shape[1:])
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class Archive:
+    """Rows of an .npz file with X and, unless there are no labels, y."""
+
+    replays = True
+    live = False
+    notes: tuple[str, ...] = ()
+
+    def __init__(self, path: Path, wishes: Wishes) -> None:
+        self.path, self.name = path, path.name
+        if wishes.types or wishes.key is not None or wishes.ignore:
+            raise ValueError(f"{path.name}: types, key and ignore are for columns with names")
+        if wishes.target not in (None, "y", "none"):
+            raise ValueError(f"{path.name}: target must be 'y' or 'none', got {wishes.target!r}")
+        shape, labels = self._looked_at()
+        if len(shape) != 2 or not 0 < shape[1] <= _WIDEST:
+            raise ValueError(
+                f"{path.name}: X must be a table of at most {_WIDEST:,} columns, "
+                f"got the shape {shape}"
+            )
+        columns = [Column(f"x{j}", "number") for j in range(shape[1])]
+        if labels is not None and wishes.target != "none":
+            columns.append(Column("y", "category" if labels == "U" else "number", "target"))
+        self.schema = Schema(tuple(columns))
+        if wishes.schema is not None:
+            known = len(wishes.schema.features)
+            if known != shape[1]:
+                raise ValueError(f"{path.name}: X has {shape[1]} columns, the schema {known}")
+            self.schema = wishes.schema
+        self._labelled = labels is not None and self.schema.target is not None
+        self._places = RowPlaces(path, shape[0])
+
+    def identity(self) -> dict[str, Any]:
+        """The format and the first bytes."""
+        return {"format": "npz", "head": self._places.mark}
+
+    def blocks(self, since: Place | None = None) -> Iterator[Block]:
+        """The rows behind a place, in blocks of about a megabyte."""
+        row, n = self._places.start(since), self._places.rows
+        size = rows_a_block(len(self.schema.features))
+        with self._opened() as archive:
+            members = [_Member(archive, name) for name in ("X", "y")[: 1 + self._labelled]]
+            try:
+                for member in members:
+                    member.skip(row)
+                while row < n:
+                    count = min(size - row % size, n - row)
+                    parts = [member.take(count) for member in members]
+                    examples, bad = self._read(parts, row)
+                    row += count
+                    yield Block(examples, self._places.place(row), bad, row / n)
+            except (zipfile.BadZipFile, ValueError, EOFError) as error:
+                raise ValueError(f"{self.path}: cannot be read any further: {error}") from None
+            finally:
+                for member in members:
+                    member.close()
+
+    def close(self) -> None:
+        """Nothing is held between blocks."""
+
+    def _read(self, parts: list[NDArray[Any]], row: int) -> tuple[Examples, list[BadRow]]:
+        X, y = parts[0].astype(np.float64), None
+        if len(parts) > 1:
+            y = parts[1].astype(object if parts[1].dtype.kind == "U" else np.float64)
+        faults = {
+            i: Fault("is infinite", f"x{int(np.flatnonzero(np.isinf(X[i]))[0])}")
+            for i in np.flatnonzero(np.isinf(X).any(axis=1)).tolist()
+        }
+        if y is not None and y.dtype.kind == "f":
+            for i in np.flatnonzero(~np.isfinite(y)).tolist():
+                faults.setdefault(i, Fault("no target", "y"))
+        good = (
+            np.array([i not in faults for i in range(len(X))], dtype=bool)
+            if faults
+            else slice(None)
+        )
+        bad = [
+            BadRow(
+                str(X[i].tolist())[:10_000], fault.reason, fault.column, row + i + 1, file=self.name
+            )
+            for i, fault in sorted(faults.items())
+        ]
+        return Examples(X[good], None if y is None else labels_of(y[good])), bad
+
+    def _opened(self) -> zipfile.ZipFile:
+        try:
+            return zipfile.ZipFile(self.path)
+        except (OSError, zipfile.BadZipFile) as error:
+            raise ValueError(f"{self.name}: is no NumPy archive: {error}") from None
+
+    def _looked_at(self) -> tuple[tuple[int, ...], str | None]:
+        """The shape of X, and the kind of y if there is one."""
+        with self._opened() as archive:
+            names = [name.removesuffix(".npy") for name in archive.namelist()]
+            if "X" not in names:
+                shown = ", ".join(names[:9]) or "nothing"
+                raise ValueError(f"{self.name}: needs an array X, and y for labels; it has {shown}")
+            try:
+                X = _Member(archive, "X")
+                y = _Member(archive, "y") if "y" in names else None
+            except (ValueError, EOFError, zipfile.BadZipFile) as error:
+                raise ValueError(f"{self.name}: {error}") from None
+        if X.dtype.kind == "U":
+            raise ValueError(f"{self.name}: X must hold numbers, not text")
+        if y is not None and y.shape != X.shape[:1]:
+            raise ValueError(f"{self.name}: y must have one label for each row of X")
+        return X.shape, None if y is None else y.dtype.kind
