@@ -3,10 +3,11 @@
     python tools/fuzz_models.py --count 20000 --seed 1 --jobs 2  # make fuzz ARGS="--count 20000"
     python tools/fuzz_models.py --seed 1 --only 4711             # one case again, in this process
 
-Small models of every class are saved; arrays, shapes, types, settings and facts are changed, and
-the checksum is computed anew. Each file is then loaded in a forked child that may use 8 s and four
-times the file plus 64 MB. What is accepted has to predict, learn, unlearn, be saved and come back.
-Case i of a seed is the same on every machine. A finding prints its case and ends with status 1.
+Small models of every class are saved, with keys and without, and pipelines of them; arrays, shapes,
+types, settings and facts are changed, and the checksum is computed anew. Each file is then loaded
+in a forked child that may use 8 s and four times the file plus 64 MB. What is accepted has to
+predict, learn, unlearn, be saved and come back. Case i of a seed is the same on every machine. A
+finding prints its case and ends with status 1.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ class Saved:
 
     name: str
     kind: str
-    facts: dict[str, Any]
+    facts: dict[str, dict[str, Any]]  # of the model, and of each model that it is made of
     state: dict[str, np.ndarray[Any, Any]]
     X: Any
     y: np.ndarray[Any, Any]
@@ -104,7 +105,55 @@ def corpus() -> list[Saved]:
             saved.append(save_one(cls, params, "dense", 2))
             form = "dense" if params.get("shape") == "ellipsoid" else "sparse"
             saved.append(save_one(cls, params | {"dtype": "float64"}, form, 3))
-    return saved
+    return saved + [save_made(name, model) for name, model in made_of_others().items()]
+
+
+def made_of_others() -> dict[str, Any]:
+    """Pipelines in the midst of their warm-up and after it, of arrays, dicts and columns."""
+    make, Scaler = onlinesvm.make_online_pipeline, onlinesvm.OnlineScaler
+    text, hot = onlinesvm.OnlineText(), onlinesvm.OnlineOneHot(max_categories=3)
+    parts = [
+        ("size", [onlinesvm.OnlineImputer(warm_up=4), Scaler(warm_up=4)], ["f0", "f1"]),
+        ("kind", hot, ["f2"]),
+    ]
+    open_ = {"classes": "open"}
+    return {
+        "dense begun": make(Scaler(warm_up=100), onlinesvm.LASVC(**open_)),
+        "dense settled": make(Scaler(warm_up=5), onlinesvm.IncrementalSVC(**open_)),
+        "dense moving": make(Scaler(after="forget", warm_up=5), onlinesvm.SGDSVC(**open_)),
+        "dense features": make(onlinesvm.NystroemFeatures(4, gamma=1.0), onlinesvm.SmoSVC(**open_)),
+        "dicts begun": make(Scaler(warm_up=100), onlinesvm.RampSVC(**open_)),
+        "dicts settled": make(Scaler(warm_up=5), onlinesvm.NormaSVC(**open_)),
+        "dicts columns begun": make(
+            onlinesvm.OnlineColumns([*parts[:1], ("kind", hot, ["f2"])]),
+            Scaler(warm_up=100),
+            onlinesvm.LASVC(**open_),
+        ),
+        "dicts columns": make(onlinesvm.OnlineColumns(parts), onlinesvm.LASVC(**open_)),
+        "dicts columns alone": onlinesvm.OnlineColumns(parts),
+        "dicts columns unlearned": onlinesvm.OnlineColumns([("rest", "drop", "numbers"), parts[1]]),
+        "texts": make(text, onlinesvm.PassiveAggressiveClassifier(**open_)),
+        "dense regression": make(Scaler(warm_up=5), onlinesvm.PokerSVR()),
+    }
+
+
+def save_made(name: str, model: Any) -> Saved:
+    last = model.steps[-1][1] if hasattr(model, "steps") else model
+    X, y = stream(last, name.split()[0], 2)
+    if name == "texts":
+        X = np.array([["a b " * (i % 3) + f"w{i}"] for i in range(ROWS)], dtype=object)
+    if "columns" in name:
+        X = [{"f0": None, "f1": 0.0, **row, "f2": f"k{i % 4}"} for i, row in enumerate(X)]
+    if "unlearned" not in name:
+        keyed = {"keys": owners()} if hasattr(model, "steps") else {}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model.partial_fit(X, y, **keyed)
+    return taken_apart(model, f"{type(model).__name__} {name}", X, y)
+
+
+def owners() -> list[Any]:
+    return [[f"anna {i % 3}", i % 2, ("bert", i % 4), None][i % 4] for i in range(ROWS)]
 
 
 def answers(model: Any, X: Any) -> Any:
@@ -116,20 +165,26 @@ def save_one(cls: type[Any], params: dict[str, Any], form: str, classes: int) ->
     known = cls().get_params()
     model = cls(**{name: value for name, value in params.items() if name in known})
     X, y = stream(model, form, classes)
-    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if form != "begun" or not hasattr(model, "partial_fit"):
-            model.fit(X, y)
+            model.fit(X, y, keys=owners() if form != "sparse" else None)
         if hasattr(model, "partial_fit"):
             many = len(y) if form == "begun" else 3
             classes_known = {"classes": np.unique(y)} if is_classifier(model) else {}
-            model.partial_fit(X[:many], y[:many], **classes_known)  # leaves blocks half full
+            keys = owners()[:many] if form == "begun" else None
+            model.partial_fit(X[:many], y[:many], keys=keys, **classes_known)  # half full blocks
+    words = " ".join(f"{k}={v}" for k, v in params.items())
+    return taken_apart(model, f"{cls.__name__} {words} {form} {classes}", X, y)
+
+
+def taken_apart(model: Any, name: str, X: Any, y: Any) -> Saved:
+    with tempfile.TemporaryDirectory() as folder:
         model.save(f"{folder}/model")
         kind, arrays = persistence._unpack(Path(folder, "model").read_bytes())
-    facts = json.loads(arrays.pop("facts").tobytes())
-    state = {name: array.copy() for name, array in arrays.items()}
-    words = " ".join(f"{k}={v}" for k, v in params.items())
-    return Saved(f"{kind} {words} {form} {classes}", kind, facts, state, X, y)
+    told = [array for array in arrays if array.rpartition(".")[2] == "facts"]
+    facts = {part: json.loads(arrays.pop(part).tobytes()) for part in told}
+    return Saved(name, kind, facts, {part: a.copy() for part, a in arrays.items()}, X, y)
 
 
 def stream(model: Any, form: str, classes: int) -> tuple[Any, np.ndarray[Any, Any]]:
@@ -164,7 +219,8 @@ class Forger:
 
     def __init__(self, rng: np.random.Generator, saved: Saved, others: list[Saved]) -> None:
         self.rng, self.others = rng, others
-        self.facts = json.loads(json.dumps(saved.facts))
+        self.every = json.loads(json.dumps(saved.facts))
+        self.facts = self.every[self.pick(sorted(self.every))]
         self.state = {name: array.copy() for name, array in saved.state.items()}
         self.did: list[str] = []
 
@@ -348,8 +404,8 @@ def forged(seed: int, number: int, models: list[Saved]) -> tuple[Saved, bytes, l
     saved = models[number % len(models)]
     forger = Forger(rng, saved, models)
     forger.forge()
-    text = json.dumps(forger.facts).encode()
-    arrays = forger.state | {"facts": np.frombuffer(text, dtype=np.uint8)}
+    texts = {name: json.dumps(facts).encode() for name, facts in forger.every.items()}
+    arrays = forger.state | {name: np.frombuffer(t, dtype=np.uint8) for name, t in texts.items()}
     data = bytearray(persistence._pack(saved.kind, arrays))
     if rng.uniform() < 0.02:  # now and then a plain accident
         data[int(rng.integers(len(data)))] ^= 1 << int(rng.integers(8))
@@ -383,11 +439,12 @@ def judge(saved: Saved, data: bytes, folder: Path) -> str:
 def verbs(model: Any, saved: Saved) -> list[Callable[[], Any]]:
     X, y = saved.X, saved.y
     one = X.toarray()[0] if sp.issparse(X) else X[0]
-    if is_classifier(model) and len(model.classes_):
+    if is_classifier(model) and len(getattr(model, "classes_", ())):
         y = model.classes_[y % len(model.classes_)]
     calls: list[Callable[[], Any]] = [lambda: answers(model, X), lambda: model.nbytes_]
     if hasattr(model, "partial_fit"):
         calls += [lambda: model.partial_fit(X[:8], y[:8]), lambda: model.learn_one(one, y[0])]
+    calls += [lambda: model.ids_of(["anna 0", 1]), lambda: model.unlearn(keys=("bert", 2))]
     calls += [lambda: model.unlearn([0, 1, 5]), lambda: answers(model, X), lambda: model.flush()]
     calls += [lambda: model.kkt_residual(), lambda: model.objective(), lambda: model.radius_]
     calls += [lambda: model.support_vectors_, lambda: model.dual_coef_, lambda: model.coef_]
@@ -530,10 +587,11 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--first", type=int, default=0, help="number of the first case")
     parser.add_argument("--jobs", type=int, default=1, help="processes at a time")
+    parser.add_argument("--of", default="", help="only models whose name has this: OnlinePipeline")
     parser.add_argument("--only", type=int, help="one case, in this process")
     parser.add_argument("--keep", help="where to keep the file of the one case")
     args = parser.parse_args()
-    models = corpus()
+    models = [saved for saved in corpus() if args.of in saved.name]
     if args.only is not None:
         saved, data, did = forged(args.seed, args.only, models)
         if args.keep:

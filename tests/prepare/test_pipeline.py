@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import copy
 import pickle
+import threading
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,7 @@ from onlinesvm import (
     SGDSVC,
     FourierFeatures,
     IncrementalSVC,
+    NormaSVC,
     NystroemFeatures,
     OnlineColumns,
     OnlinePipeline,
@@ -33,6 +36,7 @@ from onlinesvm import (
 )
 from onlinesvm.base import persistence
 from onlinesvm.checks.streams import fingerprint
+from onlinesvm.prepare.tables import Held
 
 RNG = np.random.default_rng(0)
 X = RNG.normal([0.0, 1e4, -3.0], [1.0, 1e3, 1e-2], size=(400, 3))
@@ -377,6 +381,141 @@ EXPECTED = {
 )
 def test_scikit_learns(estimator: Any, check: Any) -> None:
     check(estimator)
+
+
+# --- the short way -------------------------------------------------------------------------------
+
+
+def the_long_way(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(OnlinePipeline, "_prepared_one", lambda self, x: None)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_by_one_is_the_same_by_the_short_way_and_the_long(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    short, long = (clone(KINDS[kind]) for _ in range(2))
+    for model in (short, long):
+        for i in range(120):
+            model.learn_one(X[i], Y[i], *([2.0] if i % 7 == 0 else []))
+        said = [model.predict_one(x) for x in X[:9]], [model.decide_one(x) for x in X[:9]]
+        if model is short:
+            heard = said
+            the_long_way(monkeypatch)
+    assert fingerprint(short) == fingerprint(long)
+    assert heard[0] == said[0]
+    assert np.array_equal(heard[1], said[1])
+
+
+def test_the_short_way_refuses_what_the_long_one_does() -> None:
+    model = streamed(scaled(), X[:100], Y[:100])
+    before = fingerprint(model)
+    odd = X[0].copy()
+    odd[1] = np.nan
+    for x, y in ((odd, "in"), (X[0][:2], "in"), (X[0], "no such"), (X[0], None), (X[:2], "in")):
+        with pytest.raises(ValueError, match=r"^[^\n]+$"):
+            model.learn_one(x, y)
+    assert fingerprint(model) == before
+    model.named_steps["onlinescaler"].set_params(warm_up=7)
+    with pytest.raises(ValueError, match="warm_up"):
+        model.learn_one(X[0], "in")
+
+
+def test_a_step_that_was_exchanged_is_noticed() -> None:
+    model = streamed(scaled(), X[:100], Y[:100])
+    model.steps[0] = ("onlinescaler", OnlineScaler(warm_up=50))  # in place: nobody is told
+    with contextlib.suppress(Exception):
+        model.learn_one(X[0], Y[0])
+    assert model._prepared_one(X[0]) is None or model.steps[0][1].__sklearn_is_fitted__()
+
+
+def test_copies_of_a_pipeline_go_their_own_way() -> None:
+    model = streamed(scaled(), X[:100], Y[:100])
+    before = fingerprint(model)
+    for other in (copy.copy(model), copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        assert fingerprint(other) == before
+        streamed(other, X[100:], Y[100:])
+        other.learn_one(X[0], Y[0])
+        assert fingerprint(model) == before
+
+
+def test_threads_take_turns() -> None:
+    """Each thread's rows are learned whole, and none is lost."""
+    model = streamed(scaled(IncrementalSVC(classes=LABELS)), X[:60], Y[:60])
+
+    def learn(part: int) -> None:
+        for i in range(60 + part, 360, 6):
+            model.learn_one(X[i], Y[i], key=part)
+        model.partial_fit(X[360:364], Y[360:364], keys=[part] * 4)
+
+    threads = [threading.Thread(target=learn, args=(part,)) for part in range(6)]
+    for thread in threads:
+        thread.start()
+    for _ in range(5):
+        assert pickle.loads(pickle.dumps(model)).n_seen_ >= 60
+        model.predict(X[:5])
+    for thread in threads:
+        thread.join()
+    assert model.n_seen_ == 360 + 24
+    assert [len(model.ids_of(part)) for part in range(6)] == [54] * 6
+
+
+# --- keys ----------------------------------------------------------------------------------------
+
+OWNERS = [f"customer {i % 11}" if i % 3 else None for i in range(400)]
+
+
+@pytest.mark.parametrize("upto", [5, 30, 50, 200])
+def test_a_customer_is_forgotten_before_and_after_the_warm_up(upto: int, tmp_path: Path) -> None:
+    model, other = (scaled(IncrementalSVC(classes=LABELS)) for _ in range(2))
+    model.partial_fit(X[:upto], Y[:upto], keys=OWNERS[:upto])
+    for i in range(upto):
+        other.learn_one(X[i], Y[i], key=OWNERS[i])
+    assert fingerprint(model) == fingerprint(other)
+    hers = [i for i in range(upto) if OWNERS[i] == "customer 2"]
+    assert model.ids_of("customer 2").tolist() == hers
+    model.save(tmp_path / "model")
+    again = onlinesvm.load(tmp_path / "model")
+    again.unlearn(keys="customer 2")
+    model.unlearn(hers)
+    assert fingerprint(again) == fingerprint(model)
+    for each in (again, model):
+        each.partial_fit(X[upto:], Y[upto:], keys=OWNERS[upto:])  # may learn all of it afresh
+        later = [i for i in range(upto, 400) if OWNERS[i] == "customer 2"]
+        assert each.ids_of("customer 2").tolist() == later
+
+
+def test_a_row_held_for_the_warm_up_is_forgotten_though_the_model_dropped_it() -> None:
+    model = scaled(NormaSVC(classes=LABELS, gamma=1.0, truncation=3))
+    model.partial_fit(X[:40], Y[:40], keys=[f"k{i:02}" for i in range(40)])
+    assert model.ids_of("k01").tolist() == [1]
+    model.unlearn(keys=["k01", "k02"])
+    model.partial_fit(X[40:45], Y[40:45])
+    assert not np.isin([1, 2], model._held.ids).any()
+    assert b"k01" not in pickle.dumps(model)
+
+
+def test_keys_of_held_rows_are_looked_at_when_loaded() -> None:
+    model = scaled(IncrementalSVC(classes=LABELS)).partial_fit(X[:9], Y[:9], keys=OWNERS[:9])
+    for odd in (["a"] * 8, [1.5] * 9, "aaaaaaaaa", [["a"]] * 9, [True] * 9):
+        facts = model._held.to_facts() | {"keys": odd}
+        with pytest.raises(ValueError, match="key"):
+            Held.from_facts(facts)
+
+
+def test_a_bad_key_changes_nothing() -> None:
+    model = scaled(IncrementalSVC(classes=LABELS)).partial_fit(X[:60], Y[:60], keys=OWNERS[:60])
+    before = fingerprint(model)
+    for keys in (["a"], [1.5] * 9, "a"):
+        with pytest.raises(ValueError, match="keys"):
+            model.partial_fit(X[:9], Y[:9], keys=keys)
+    with pytest.raises(ValueError, match="key is"):
+        model.learn_one(X[0], Y[0], key=np.nan)
+    with pytest.raises(ValueError, match="ids or keys"):
+        model.unlearn([1], keys="a")
+    with pytest.raises(ValueError, match="ids or keys"):
+        model.unlearn()
+    assert fingerprint(model) == before
 
 
 # --- names for arrays -----------------------------------------------------------------------------

@@ -26,7 +26,7 @@ class Batch:
     ids: NDArray[np.int64] | None = None  # the next numbers
     labels: Labels = NO_LABELS  # as known when the batch ends
     arrivals: Sequence[int] = ()  # the rows where each of the last of them was first met
-    keys: Keys | None = None  # no row has one, or the model keeps none
+    keys: Keys | None = None  # nothing to be noted
 
     @property
     def known(self) -> Labels:
@@ -38,10 +38,7 @@ class Batch:
         return np.arange(len(self.rows)) if self.weights is None else np.flatnonzero(self.weights)
 
     def keys_of(self, start: int, stop: int) -> Keys | None:
-        """What is to be noted of these rows: ids of the caller's may have been others' before."""
-        if self.keys is None:
-            return None if self.ids is None else [None] * (stop - start)
-        return self.keys[start:stop]
+        return None if self.keys is None else self.keys[start:stop]
 
     def after(self, row: int) -> Batch:
         """What is left from this row on."""

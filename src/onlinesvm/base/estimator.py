@@ -157,7 +157,7 @@ class OnlineEstimator(
         )
         weights = self._read_weights(sample_weight, len(rows), some=whole)
         given = self._read_ids(ids, len(rows), fresh=fresh)
-        named = self._read_keys(keys, len(rows))
+        named = self._read_keys(keys, len(rows), given)
         return Batch(rows, columns, targets, weights, given, labels, arrivals, named)
 
     def _read_targets(

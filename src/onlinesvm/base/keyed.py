@@ -33,10 +33,14 @@ class Keyed(SettlesGamma):
         found = [] if self._keys is None else self._keys.ids_of(wanted)
         return np.array([n for n in found if self._holds(np.array([n]))], dtype=np.int64)
 
-    def _read_keys(self, keys: Any, n: int) -> Keys | None:
+    def _read_keys(self, keys: Any, n: int, ids: NDArray[np.int64] | None = None) -> Keys | None:
         """One key for each of n rows, where the model can make use of them."""
         found = read_keys(keys, n)
-        return found if self.can("unlearn") else None
+        if not self.can("unlearn"):
+            return None
+        if found is None and ids is not None and self._keys is not None:
+            return [None] * n  # ids of the caller's may have been others' before
+        return found
 
     def _holds(self, ids: NDArray[np.int64]) -> bool:
         """Whether any of these examples is in the model, or waits for gamma to be learned again."""
@@ -45,7 +49,7 @@ class Keyed(SettlesGamma):
 
     def _note_keys(self, ids: NDArray[np.int64], keys: Keys | None) -> None:
         """Note the keys of examples about to be learned."""
-        if keys is None or (self._keys is None and all(key is None for key in keys)):
+        if keys is None:
             return
         if self._keys is None:
             self._keys = KeyBook()

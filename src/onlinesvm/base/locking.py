@@ -7,7 +7,9 @@ from contextlib import ExitStack, contextmanager
 from functools import wraps
 from typing import Any
 
-from .state import ModelState
+from .core import Numbering
+from .sklearn_types import BaseEstimator
+from .state import ModelState, OnDemand
 
 # The verbs that change a model: those that learn know how to fail, the others are undone as one
 # step. learn_one takes the lock in the core.
@@ -15,8 +17,10 @@ LEARNING = ("fit", "partial_fit")
 VERBS = (*LEARNING, "unlearn", "finish", "flush", "leave_one_out", "reweight", "set_C")
 
 
-class OneVerbAtATime(ModelState):
-    """A model whose verbs queue, from whichever threads they come; see docs/threads.md."""
+class TakesTurns:
+    """Whose verbs queue, from whichever threads they come; see docs/threads.md."""
+
+    _register: Numbering = OnDemand()  # type: ignore[assignment]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         for name in VERBS:
@@ -24,6 +28,20 @@ class OneVerbAtATime(ModelState):
             if verb is not None and not hasattr(verb, "is_locked"):
                 setattr(cls, name, _locking(verb))
         super().__init_subclass__(**kwargs)
+
+
+class OneVerbAtATime(TakesTurns, ModelState):
+    """A model whose verbs queue."""
+
+
+class MadeOfOthers(TakesTurns, BaseEstimator):
+    """Made of models that change in turn: its own turn comes first, and then theirs."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self._register:
+            state: dict[str, Any] = dict(super().__getstate__())  # type: ignore[call-overload]
+        state.pop("_register", None)
+        return state
 
 
 def _locking(verb: Callable[..., Any]) -> Callable[..., Any]:

@@ -11,7 +11,7 @@ from .sklearn_types import BaseEstimator
 from .vocabulary import Vocabulary
 
 
-class _OnDemand:
+class OnDemand:
     """The lock and the numbering of a model, made when it is first needed."""
 
     def __get__(self, model: Any, owner: type | None = None) -> Any:
@@ -25,7 +25,7 @@ class ModelState(BaseEstimator):
     _core: Core
     _core_name: str
     _core_settings: dict[str, Any]
-    _register: Numbering = _OnDemand()  # type: ignore[assignment]
+    _register: Numbering = OnDemand()  # type: ignore[assignment]
     _vocabulary: Vocabulary | None = None
     _names: Mapping[Any, None] = {}  # of the columns, in order; none where there is a vocabulary
     _sparsely: bool = False  # how the examples are kept: as the first one came

@@ -16,8 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..base import OnlineTransformer
 from ..base.json_values import from_json, to_json
+from ..base.locking import MadeOfOthers
 from ..base.persistence import rebuilt, write
-from ..base.sklearn_types import BaseEstimator, TransformerMixin
+from ..base.sklearn_types import TransformerMixin
 from .categories import ReadsObjects
 from .tables import Named, Names, read_named
 
@@ -25,7 +26,7 @@ KINDS = ("numbers", "categories")
 Part = tuple[str, Any, Any]  # name, transformers or "drop", columns
 
 
-class OnlineColumns(TransformerMixin, BaseEstimator):
+class OnlineColumns(TransformerMixin, MadeOfOthers):
     """Prepares numbers and categories of one table, each in its own way: the door for raw frames.
 
     Usually the first step of an :class:`OnlinePipeline`. Columns are chosen by name, or by kind:
@@ -100,7 +101,7 @@ class OnlineColumns(TransformerMixin, BaseEstimator):
                 rows = step._features(rows)
                 learned.append(step)
             after[name] = learned
-        self._names, self.columns_, self.parts_ = names, columns, after
+        self.__dict__.update(_names=names, columns_=columns, parts_=after)  # in one step
         return self
 
     def _prototypes(self) -> dict[str, list[OnlineTransformer]]:
@@ -153,12 +154,13 @@ class OnlineColumns(TransformerMixin, BaseEstimator):
         return {name: value for name, value in pairs if value}
 
     def _features(self, X: Any) -> Any:
-        table, _ = read_named(X, self._names, fresh=False)
+        known = dict(self.__dict__)  # of one moment
+        table, _ = read_named(X, known["_names"], fresh=False)
         blocks = []
-        for name, steps in self.parts_.items():
-            if not steps or not self.columns_[name]:
+        for name, steps in known["parts_"].items():
+            if not steps or not known["columns_"][name]:
                 continue
-            rows = _columns_of(table, self.columns_[name], steps)
+            rows = _columns_of(table, known["columns_"][name], steps)
             for step in steps:
                 rows = step._features(rows)
             blocks.append(rows)
@@ -198,12 +200,12 @@ class OnlineColumns(TransformerMixin, BaseEstimator):
 
     @property
     def _warm_up_rows(self) -> int:
-        every = [step for name, which, _ in self.parts for step in _steps(name, which)]
-        return max((step._warm_up_rows for step in every), default=0)
+        return max((step._warm_up_rows for step in self._declared()), default=0)
 
     @property
     def _moves(self) -> bool:
-        return any(step._moves for step in self._every())
+        begun = self.__sklearn_is_fitted__()
+        return any(step._moves for step in (self._every() if begun else self._declared()))
 
     @property
     def _done(self) -> bool:
@@ -212,6 +214,10 @@ class OnlineColumns(TransformerMixin, BaseEstimator):
     def _ready(self) -> None:
         for step in self._every():
             step._ready()
+
+    def _declared(self) -> list[Any]:
+        """All transformers as the parameters have them."""
+        return [step for name, which, _ in self.parts for step in _steps(name, which)]
 
     def _every(self) -> list[Any]:
         """All transformers that have columns."""
@@ -224,7 +230,9 @@ class OnlineColumns(TransformerMixin, BaseEstimator):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all parts to one file; :func:`onlinesvm.load` reads it."""
-        write(path, "OnlineColumns", self._arrays())
+        with self._register:
+            arrays = self._arrays()
+        write(path, "OnlineColumns", arrays)
 
     def _arrays(self) -> dict[str, NDArray[Any]]:
         arrays: dict[str, NDArray[Any]] = {}

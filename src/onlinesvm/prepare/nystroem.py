@@ -92,4 +92,5 @@ class NystroemFeatures(KernelFeatures, AnyKernel):
 
     @property
     def _moves(self) -> bool:
-        return len(self.support_) < self.n_components  # a landmark gives earlier rows a feature
+        # A landmark gives earlier rows a feature.
+        return not self.__sklearn_is_fitted__() or len(self.support_) < self.n_components

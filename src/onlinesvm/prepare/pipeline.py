@@ -19,6 +19,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..base import OnlineEstimator, OnlineTransformer
 from ..base.json_values import from_json, to_json
+from ..base.keys import read_wanted
+from ..base.locking import MadeOfOthers
 from ..base.persistence import rebuilt, write
 from .columns import OnlineColumns
 from .tables import Held, Named, Names, read_named, read_table, record_of
@@ -39,7 +41,7 @@ def _decides(pipeline: Any) -> bool:
     return hasattr(pipeline.steps[-1][1], "decision_function")
 
 
-class OnlinePipeline(Pipeline):
+class OnlinePipeline(MadeOfOthers, Pipeline):
     """Preparation and model as one estimator that learns from a stream and is saved as one file.
 
     For any stream whose features are not yet of one size and without gaps: it takes what the rows
@@ -93,6 +95,7 @@ class OnlinePipeline(Pipeline):
     _held: Held | None = None
     _names: Names = None
     _classes: Any = None
+    _settled: tuple[Any, ...] = ()  # the steps, once all but the last are done
 
     def __init__(self, steps: list[tuple[str, Any]]) -> None:
         self.steps = steps
@@ -112,18 +115,27 @@ class OnlinePipeline(Pipeline):
         self._names = list(names)
         return self
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Forget everything, then fit each step on all rows, one after the other."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, keys: Any = None) -> Self:
+        """Forget everything, then fit each step on all rows, one after the other.
+
+        ``keys``: whom each row belongs to, as :meth:`partial_fit` takes them.
+        """
         self._demand_steps()
         rows, names = self._read_first(X)
         transformers, last = self._anew()
         for step in transformers:
             rows = _through(step.fit(rows, sample_weight=sample_weight), rows)
-        last.fit(rows, y, sample_weight=sample_weight)
+        last.fit(rows, y, sample_weight=sample_weight, keys=keys)
         return self._stand(_Progress(transformers, last, None, names))
 
     def partial_fit(
-        self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None, ids: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        classes: Any = None,
+        sample_weight: Any = None,
+        ids: Any = None,
+        keys: Any = None,
     ) -> Self:
         """Go on learning with the rows of ``X``, in order; any cut gives the same bits.
 
@@ -137,6 +149,9 @@ class OnlinePipeline(Pipeline):
             0 skips an example.
         ids : array of n integers >= 0, optional
             Names for the examples, to :meth:`unlearn` them by.
+        keys : list or array of n keys, optional
+            Whom each example belongs to, to :meth:`unlearn` all of somebody's at once: integers,
+            strings or tuples of these, repeated at will, None for an example of nobody's.
 
         Returns
         -------
@@ -152,6 +167,7 @@ class OnlinePipeline(Pipeline):
             None if y is None else _column("y", y, n),
             last._read_weights(sample_weight, n),
             self._ids(ids, n, fresh=fresh),
+            last._read_keys(keys, n),
         )
         if fresh:
             if classes is not None and not is_classifier(last):
@@ -166,10 +182,16 @@ class OnlinePipeline(Pipeline):
             progress = _Progress(transformers, last, self._held, self._names, self._classes)
         return self._stand(self._after(progress, batch))
 
-    def learn_one(self, x: Any, y: Any = None, w: float = 1.0) -> Self:
-        """Learn one example, a 1-D array or a dict by feature name."""
-        target = None if y is None else self.steps[-1][1]._one_target(y)
-        return self.partial_fit(_one(x), target, sample_weight=w)
+    def learn_one(self, x: Any, y: Any = None, w: float = 1.0, key: Any = None) -> Self:
+        """Learn one example, a 1-D array or a dict by feature name; ``key``: whose it is."""
+        with self._register:
+            row = self._prepared_one(x)
+            if row is not None:
+                self.steps[-1][1].learn_one(row, y, w, key)
+                return self
+            target = None if y is None else self.steps[-1][1]._one_target(y)
+            keys = None if key is None else [key]
+            return self.partial_fit(_one(x), target, sample_weight=w, keys=keys)
 
     def _after(self, progress: _Progress, batch: Held) -> _Progress:
         """Where a pipeline stands that went on with these examples; the one before is untouched."""
@@ -228,10 +250,12 @@ class OnlinePipeline(Pipeline):
         """Take up all that was learned, in one step: Ctrl-C falls before it or after it."""
         names = [name for name, _ in self.steps]
         parts = (*progress.transformers, progress.last)
+        done = progress.held is None and all(step._done for step in progress.transformers)
         self.__dict__.update(
             _held=progress.held,
             _names=progress.names,
             _classes=progress.classes,
+            _settled=parts if done else (),
             steps=list(zip(names, parts, strict=True)),
         )
         return self
@@ -293,6 +317,23 @@ class OnlinePipeline(Pipeline):
             rows = _through(step, rows)
         return rows, steps[-1][1]
 
+    def _prepared_one(self, x: Any) -> NDArray[Any] | None:
+        """A plain row as the last step takes it, by steps that are done; None: the long way."""
+        steps, settled = self.steps, self._settled
+        if type(x) is not np.ndarray or x.ndim != 1 or len(steps) != len(settled):
+            return None
+        if self._names is not None and (
+            len(x) != len(self._names) or isinstance(steps[0][1], OnlineColumns)
+        ):
+            return None
+        rows = x.reshape(1, -1)
+        for (_, step), known in zip(steps[:-1], settled, strict=False):
+            if step is not known or step._altered:
+                return None
+            rows = step._features(rows)
+        plain = type(rows) is np.ndarray and steps[-1][1] is settled[-1]
+        return rows[0] if plain else None
+
     def predict(self, X: Any) -> NDArray[Any]:
         """What the last step predicts for each row of ``X``; learns nothing."""
         rows, last = self._prepared(X)
@@ -313,6 +354,9 @@ class OnlinePipeline(Pipeline):
         """The prediction for one 1-D array or dict; before anything was learned as the model's."""
         if not self.__sklearn_is_fitted__():
             return self.steps[-1][1].predict_one(x)
+        row = self._prepared_one(x)
+        if row is not None:
+            return self.steps[-1][1].predict_one(row)
         return self.predict(_one(x))[0].item()
 
     @available_if(_decides)
@@ -320,23 +364,40 @@ class OnlinePipeline(Pipeline):
         """``decision_function`` of one 1-D array or dict; 0.0 before anything was learned."""
         if not self.__sklearn_is_fitted__():
             return 0.0
+        row = self._prepared_one(x)
+        if row is not None:
+            return self.steps[-1][1].decide_one(row)
         scores = self.decision_function(_one(x))[0]
         return float(scores) if np.ndim(scores) == 0 else scores
 
     # --- forgetting ---------------------------------------------------------------------------
 
-    def unlearn(self, ids: Any, *, certificate: bool = False) -> Any:
-        """Let the last step forget examples, where it can.
+    def unlearn(self, ids: Any = None, *, keys: Any = None, certificate: bool = False) -> Any:
+        """Let the last step forget examples, by ids or by keys, where it can.
 
         The preparation is not touched: a mean over the warm-up keeps the share of a row that is
         unlearned. Where not even that may stay, fit the preparation on other rows first. A
         certificate speaks of the last step.
         """
         last = self.steps[-1][1]
-        result = last.unlearn(ids, certificate=certificate)
+        if keys is not None and ids is None:
+            ids, keys = np.sort(self.ids_of(keys)), None
+        result = last.unlearn(ids, keys=keys, certificate=certificate)
         if self._held is not None:
             self._held = self._held.without(np.atleast_1d(np.asarray(ids)))
         return result if certificate else self
+
+    def ids_of(self, keys: Any) -> NDArray[np.int64]:
+        """The examples held that bear a key, or one of several, in order of arrival."""
+        wanted = read_wanted(keys)
+        found: NDArray[np.int64] = self.steps[-1][1].ids_of(keys)
+        if self._held is None:
+            return found
+        return np.union1d(found, self._held.ids_of(wanted))  # held to be learned again
+
+    def can(self, verb: str) -> bool:
+        """Whether the last step offers ``"unlearn"``, ``"kkt_residual"`` or ``"objective"``."""
+        return bool(self.steps[-1][1].can(verb))
 
     # --- what it knows ------------------------------------------------------------------------
 
@@ -375,13 +436,22 @@ class OnlinePipeline(Pipeline):
 
     # --- persistence --------------------------------------------------------------------------
 
+    def __copy__(self) -> OnlinePipeline:
+        """A copy that goes its own way, since the last step learns in place."""
+        state = self.__getstate__() | {"_settled": ()}
+        twin = type(self)([(name, copy.copy(step)) for name, step in state.pop("steps")])
+        twin.__dict__.update(state)
+        return twin
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all steps to one file, whole or not at all; :func:`onlinesvm.load` reads it.
 
         Loaded, it goes on as if it had never stopped, bit for bit, in the middle of a warm-up, too.
         """
         self._demand_steps()
-        write(path, "OnlinePipeline", self._arrays())
+        with self._register:
+            arrays = self._arrays()
+        write(path, "OnlinePipeline", arrays)
 
     def _arrays(self) -> dict[str, NDArray[Any]]:
         arrays: dict[str, NDArray[Any]] = {}
@@ -448,7 +518,11 @@ def _next_look(counted: int, warm_up: int) -> int:
 
 def _learn(last: Any, rows: Any, batch: Held, classes: Any) -> None:
     named = {"classes": classes} if classes is not None and not last.__sklearn_is_fitted__() else {}
-    last.partial_fit(rows, batch.targets, sample_weight=batch.weights, ids=batch.ids, **named)
+    ids: Any = batch.ids
+    if ids[0] == last._next_id and (np.diff(ids) == 1).all():  # it gives these by itself
+        ids = None
+    w = batch.weights
+    last.partial_fit(rows, batch.targets, sample_weight=w, ids=ids, keys=batch.keys, **named)
 
 
 def _through(step: Any, rows: Any) -> Any:

@@ -10,6 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ..base.keys import Key, Keys, read_keys
+
 Names = list[str] | None  # of the columns, in order; None: they have none, or dicts bring them
 
 
@@ -161,6 +163,7 @@ class Held:
     targets: NDArray[Any] | None
     weights: NDArray[np.float64] | None
     ids: NDArray[np.int64]
+    keys: Keys | None = None  # no row has one
 
     @staticmethod
     def nothing() -> Held:
@@ -181,6 +184,7 @@ class Held:
             None if self.targets is None else self.targets[at],
             None if self.weights is None else self.weights[at],
             self.ids[at],
+            None if self.keys is None else self.keys[at],
         )
 
     def split_after(self, counting: int) -> tuple[Held, Held]:
@@ -201,7 +205,15 @@ class Held:
             _appended(self.targets, more.targets),
             _weights(self, more),
             np.append(self.ids, more.ids),
+            None if self.keys is None and more.keys is None else [*self._keys(), *more._keys()],
         )
+
+    def _keys(self) -> Keys:
+        return [None] * len(self) if self.keys is None else self.keys
+
+    def ids_of(self, keys: list[Key]) -> NDArray[np.int64]:
+        """The examples that bear one of these keys."""
+        return self.ids[[key in keys for key in self._keys()]]
 
     def without(self, ids: NDArray[Any]) -> Held:
         """Only the others."""
@@ -214,15 +226,18 @@ class Held:
             None if self.targets is None else self.targets[stay],
             None if self.weights is None else self.weights[stay],
             self.ids[stay],
+            None if self.keys is None else [self.keys[i] for i in stay],
         )
 
     @property
     def nbytes(self) -> int:
         if self.rows is None:
             return 0
+        keys = 0 if self.keys is None else 100 * len(self)
         if isinstance(self.rows, list):
-            return 100 * sum(len(record) for record in self.rows)
-        return int(getattr(self.rows, "nbytes", 0) or self.rows.data.nbytes) + 24 * len(self)
+            return 100 * sum(len(record) for record in self.rows) + keys
+        rows = int(getattr(self.rows, "nbytes", 0) or self.rows.data.nbytes)
+        return rows + 24 * len(self) + keys
 
     # --- persistence --------------------------------------------------------------------------
 
@@ -232,7 +247,10 @@ class Held:
             rows = (rows.data, rows.indices, rows.indptr, rows.shape[1])
         if isinstance(rows, Named):
             rows = {"names": list(rows.names), "values": rows.values}
-        return {"rows": rows, "y": self.targets, "w": self.weights, "ids": self.ids}
+        keys = {} if all(key is None for key in self._keys()) else {"keys": self.keys}
+        w = self.weights
+        w = None if w is None or (w == 1).all() else w  # a cut may leave some that say nothing
+        return {"rows": rows, "y": self.targets, "w": w, "ids": self.ids, **keys}
 
     @staticmethod
     def from_facts(facts: Mapping[str, Any]) -> Held:
@@ -263,7 +281,10 @@ class Held:
             w = np.asarray(w, dtype=np.float64)
             if w.shape != (n,) or not np.isfinite(w).all() or (w < 0).any():
                 raise ValueError("its held rows do not fit their weights")
-        return Held(rows, None if y is None else np.asarray(y), w, ids)
+        keys = facts.get("keys")
+        if keys is not None and (not isinstance(keys, list) or read_keys(keys, n) != keys):
+            raise ValueError("its held rows do not fit their keys")
+        return Held(rows, None if y is None else np.asarray(y), w, ids, keys)
 
 
 def _appended(one: Any, other: Any) -> Any:
