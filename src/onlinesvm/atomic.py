@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-__all__ = ["replacing"]
+__all__ = ["replacing", "sync_folder"]
 
 _DESCRIPTORS = Path("/proc/self/fd")
 
@@ -44,7 +44,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     except BaseException:
         scratch.unlink(missing_ok=True)
         raise
-    _sync_folder(target.parent)
+    sync_folder(target.parent)
 
 
 def _open_nameless(folder: Path) -> int | None:
@@ -66,7 +66,8 @@ def _dress_like(old: Path, new: int) -> None:
     os.fchmod(new, stat.S_IMODE(known.st_mode))
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Wait until the names in a folder are on disk, where the system can."""
     if not hasattr(os, "O_DIRECTORY"):
         return
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

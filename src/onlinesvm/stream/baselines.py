@@ -7,8 +7,10 @@ their marks do not depend on how the stream is cut.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from onlinesvm.stream import plain
 
@@ -22,15 +24,14 @@ class Baseline:
         self._delay = delay
         self._coming: deque[Any] = deque()
 
-    def answers(self, labels: Iterable[Any]) -> list[Any]:
+    def answers(self, labels: Sequence[Any]) -> list[Any]:
         """The answer to each of these examples, given before its label is heard."""
-        given = []
-        for label in labels:
-            if len(self._coming) > self._delay:
-                self.hear(self._coming.popleft())
-            given.append(self.answer())
-            self._coming.append(label)
-        return given
+        coming = [*self._coming, *labels]
+        silent = min(len(labels), self._delay + 1 - len(self._coming))
+        known = len(coming) - self._delay - 1  # labels that are heard before the last answer
+        first = [self.answer()] * silent
+        self._coming = deque(coming[max(known, 0) :])
+        return first + self.hear_all(coming[:known]) if known > 0 else first
 
     def state(self) -> dict[str, Any]:
         """What it has heard, as plain values."""
@@ -50,8 +51,8 @@ class Baseline:
     def _load_heard(self, *heard: Any) -> None:
         raise NotImplementedError
 
-    def hear(self, label: Any) -> None:
-        """Take notice of a label."""
+    def hear_all(self, labels: list[Any]) -> list[Any]:
+        """Take notice of labels, one by one; gives the answer behind each."""
         raise NotImplementedError
 
     def answer(self) -> Any:
@@ -64,8 +65,9 @@ class LastLabel(Baseline):
 
     _last: Any = None
 
-    def hear(self, label: Any) -> None:
-        self._last = label
+    def hear_all(self, labels: list[Any]) -> list[Any]:
+        self._last = labels[-1]
+        return labels
 
     def answer(self) -> Any:
         return self._last
@@ -85,10 +87,18 @@ class Majority(Baseline):
         self._heard: Counter[Any] = Counter()
         self._most: Any = None
 
-    def hear(self, label: Any) -> None:
-        self._heard[label] += 1
-        if self._heard[label] > self._heard[self._most]:
-            self._most = label
+    def hear_all(self, labels: list[Any]) -> list[Any]:
+        ahead, *others = [*(n for _, n in self._heard.most_common(2)), 0, 0][:2]
+        if ahead - max(others) > len(labels):  # nobody can catch up
+            self._heard.update(labels)
+            return [self._most] * len(labels)
+        given = []
+        for label in labels:
+            self._heard[label] += 1
+            if self._heard[label] > self._heard[self._most]:
+                self._most = label
+            given.append(self._most)
+        return given
 
     def answer(self) -> Any:
         return self._most
@@ -114,9 +124,12 @@ class RunningMean(Baseline):
     _sum = 0.0
     _count = 0
 
-    def hear(self, label: Any) -> None:
-        self._sum += label
-        self._count += 1
+    def hear_all(self, labels: list[Any]) -> list[Any]:
+        sums = np.add.accumulate([self._sum, *labels], dtype=np.float64)[1:]
+        means = sums / np.arange(self._count + 1, self._count + 1 + len(labels))
+        self._sum, self._count = float(sums[-1]), self._count + len(labels)
+        given: list[Any] = means.tolist()
+        return given
 
     def answer(self) -> Any:
         return self._sum / self._count if self._count else None

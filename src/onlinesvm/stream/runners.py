@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from operator import eq
 from time import perf_counter
 from typing import Any
 
@@ -54,7 +55,7 @@ class _Tally:
         self._right_then = self._asked_then = 0
 
     def mark(self, guesses: Sequence[Any], labels: Sequence[Any]) -> None:
-        self.right += sum(a == b for a, b in zip(guesses, labels, strict=True))
+        self.right += sum(map(eq, guesses, labels))
         self.asked += len(guesses)
 
     def state(self) -> list[int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import eq
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -195,7 +196,7 @@ class Changes(Tally):
 
 
 def _agreed(these: Sequence[Any], those: Sequence[Any]) -> int:
-    return sum(a == b for a, b in zip(these, those, strict=True))
+    return sum(map(eq, these, those))
 
 
 class Errors(Tally):

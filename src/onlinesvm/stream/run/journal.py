@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from onlinesvm.atomic import sync_folder
 from onlinesvm.stream.run.folder import RunFolder
 from onlinesvm.stream.run.log import Log, Scan, read_log, scan_log
 from onlinesvm.stream.run.rows import block_from_bytes, block_to_bytes
@@ -131,7 +132,9 @@ class Journal:
             self._next.close()
 
     def _open(self, number: int) -> Log:
-        return Log(self._home.log(number), self._run, number, self._scans.get(number))
+        log = Log(self._home.log(number), self._run, number, self._scans.get(number))
+        sync_folder(self._home.path)  # a name that is lost takes the records with it
+        return log
 
 
 def _put_aside(path: Path, why: str, keep: int = 0) -> None:

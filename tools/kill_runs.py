@@ -1,0 +1,330 @@
+"""Kill runs and see that nothing is lost: the end is that of a run that nobody has killed.
+
+    python tools/kill_runs.py --kills 500 --seed 1     # kill -9 at random moments: make kills
+    python tools/kill_runs.py --points                 # at each write, sync and rename in turn
+    python tools/kill_runs.py --points --every 7       # at each seventh
+
+A run over a source that can go back, and over one that cannot, with each word of `fsync`, is killed
+and resumed until it reaches its end. Model, metrics and dead letters must then be, byte for byte,
+those of an undisturbed run, and no row that was acknowledged may have to come again. The points are
+taken in three ways: the process dies before the call; in the middle of it, for a write, or right
+after it; and the power fails, which takes whatever was not synced: data, new names, renames and
+removals. A power failure may take acknowledged rows unless `fsync` is "always". A finding ends with
+status 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import select
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+from doubles import ArraySource, stream
+
+from onlinesvm import OnlineScaler, PassiveAggressiveClassifier, RampSVC, make_online_pipeline
+from onlinesvm.stream.run import Run, RunOptions
+
+FSYNC = ("always", "interval", "never")
+RESULT = ("model.onlinesvm", "metrics.jsonl", "dead_letters.jsonl")
+CUT = 77  # the status of a child whose power was cut
+SHARED = "/dev/shm"  # where syncing costs nothing; what a kill leaves is the same
+
+
+class Case:
+    """What is run: rows, a model, and how the log is brought to disk."""
+
+    def __init__(self, rows: int, model: Callable[[], Any], replays: bool, fsync: Any) -> None:
+        self.rows, self.model, self.replays = rows, model, replays
+        self.options = RunOptions(
+            classes=("ja", "nein"),
+            lesson=64,
+            every=90,
+            window=60,
+            checkpoint_seconds=0,
+            fsync=fsync,
+        )
+        self.name = f"{'file' if replays else 'pipe'}, fsync={fsync}"
+
+    def source(self, since: int = 0) -> ArraySource:
+        X, y = stream(self.rows)
+        return ArraySource(X, y, spoilt=13, replays=self.replays, since=since)
+
+    def go_on(self, folder: Path, told: Callable[[int], None] = lambda rows: None) -> None:
+        """Begin or resume, and learn to the end; tells how many rows are in safe hands."""
+        source = self.source()
+        if (folder / "run.json").exists():
+            run = Run.resume(folder, source)
+            source.since = run.arrived
+            told(-run.arrived - 1)
+        else:
+            run = Run.begin(folder, source, self.model(), self.options)
+        with run:
+            for _ in run.steps():
+                told(run.arrived)
+
+
+def outcome(folder: Path) -> list[bytes]:
+    return [(folder / name).read_bytes() for name in RESULT]
+
+
+# --- children -------------------------------------------------------------------------------------
+
+
+def begin(work: Callable[[], None]) -> int:
+    sys.stdout.flush()
+    pid = os.fork()
+    if pid == 0:
+        status = 1
+        try:
+            work()
+            status = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(status)
+    return pid
+
+
+class Child:
+    """A forked process that goes on with a run and tells how many rows are safe."""
+
+    def __init__(self, case: Case, folder: Path, point: Point | None = None) -> None:
+        self._read, write = os.pipe()
+        tell = os.write  # before anybody sabotages it
+
+        def told(rows: int) -> None:
+            tell(write, rows.to_bytes(8, "little", signed=True))
+
+        def work() -> None:
+            if point is not None:
+                point.lie_in_wait()
+            case.go_on(folder, told)
+
+        self.pid = begin(work)
+        os.close(write)
+
+    def wait(self, seconds: float | None = None) -> tuple[int | None, list[int]]:
+        """The status, or None if it had to be killed, and what it told."""
+        told, killed = b"", False
+        deadline = None if seconds is None else time.monotonic() + seconds
+        while True:
+            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            if not select.select([self._read], [], [], left)[0]:
+                os.kill(self.pid, signal.SIGKILL)
+                killed, deadline = True, None
+                continue
+            part = os.read(self._read, 4096)
+            if not part:
+                break
+            told += part
+        os.close(self._read)
+        _, status = os.waitpid(self.pid, 0)
+        killed = killed and os.WIFSIGNALED(status)
+        numbers = [
+            int.from_bytes(told[i : i + 8], "little", signed=True)
+            for i in range(0, len(told) - 7, 8)
+        ]
+        return None if killed else os.waitstatus_to_exitcode(status), numbers
+
+
+def acknowledged(case: Case, told: list[int], before: int) -> tuple[int, str | None]:
+    """The most rows that were ever acknowledged, and what was wrong about it."""
+    for number in told if not case.replays else ():  # of a file they are read again
+        if number < 0 and -number - 1 < before:
+            return before, f"{before} rows were acknowledged, {-number - 1} are left"
+        before = max(before, number)
+    return before, None
+
+
+# --- kill -9 at random moments --------------------------------------------------------------------
+
+
+def kill_at_random(case: Case, wanted: int, rng: random.Random, folder: Path) -> tuple[int, str]:
+    """Kill runs of a case until so many kills have struck; a word about what went wrong."""
+    whole = folder / "whole"
+    begun = time.monotonic()
+    case.go_on(whole)
+    usual = time.monotonic() - begun
+    expected, kills = outcome(whole), 0
+    while kills < wanted:
+        killed = folder / "killed"
+        shutil.rmtree(killed, ignore_errors=True)
+        safe, tries = 0, 0
+        while True:
+            tries += 1
+            seconds = None if kills >= wanted else rng.uniform(0, usual / 4) * (1 + tries / 20)
+            status, told = Child(case, killed).wait(seconds)
+            safe, wrong = acknowledged(case, told, safe)
+            if wrong:
+                return kills, wrong
+            if status is None:
+                kills += 1
+                continue
+            if status:
+                return kills, f"a resumed run ended with status {status}"
+            break
+        if outcome(killed) != expected:
+            return kills, "the end is another one"
+    return kills, ""
+
+
+# --- at every call --------------------------------------------------------------------------------
+
+
+class Point:
+    """The process dies at one of its calls to the file system."""
+
+    CALLS = ("write", "fsync", "fdatasync", "replace", "link", "ftruncate", "unlink")
+
+    def __init__(self, number: int, way: str) -> None:
+        self.number, self.way = number, way
+        self.count = 0
+        self.real = {name: getattr(os, name) for name in (*self.CALLS, "open")}
+        self.synced: dict[str, int] = {}
+        self.undo: list[Callable[[], None]] = []  # what lasts only once the folder is synced
+
+    def lie_in_wait(self) -> None:
+        for name in self.CALLS:
+            setattr(os, name, lambda *a, _name=name, **k: self.called(_name, *a, **k))
+        os.open = self.opened  # type: ignore[assignment]
+
+    def opened(self, path: Any, flags: int, *more: Any, **named: Any) -> int:
+        new = flags & os.O_CREAT and not os.path.exists(path)
+        file: int = self.real["open"](path, flags, *more, **named)
+        if new:
+            self.undo.append(lambda: Path(path).exists() and self.real["unlink"](path))
+        return file
+
+    def called(self, name: str, *given: Any, **named: Any) -> Any:
+        self.count += 1
+        strikes = self.count == self.number
+        if strikes and self.way == "before":
+            os._exit(CUT)
+        if strikes and self.way == "within" and name == "write":
+            self.real["write"](given[0], given[1][: len(given[1]) // 2])
+            os._exit(CUT)
+        self.remember(name, *given)
+        result = self.real[name](*given, **named)
+        self.settle(name, *given)
+        if strikes:
+            if self.way == "power":
+                self.cut_power()
+            os._exit(CUT)
+        return result
+
+    def remember(self, name: str, *given: Any) -> None:
+        """How to undo a change of the folder."""
+        if name in ("replace", "unlink"):
+            path = Path(given[-1])
+            old = path.read_bytes() if path.exists() else None
+            self.undo.append(lambda: self.put_back(path, old))
+
+    def put_back(self, path: Path, old: bytes | None) -> None:
+        if old is not None:
+            path.write_bytes(old)
+        elif path.exists():
+            self.real["unlink"](path)
+
+    def settle(self, name: str, *given: Any) -> None:
+        """What is on disk for good from now on."""
+        if name in ("fsync", "fdatasync"):
+            path = os.readlink(f"/proc/self/fd/{given[0]}")
+            if os.path.isdir(path):
+                self.undo.clear()
+            else:
+                self.synced[path] = os.fstat(given[0]).st_size
+        elif name == "write":
+            self.synced.setdefault(os.readlink(f"/proc/self/fd/{given[0]}"), 0)
+
+    def cut_power(self) -> None:
+        for path, length in self.synced.items():
+            if os.path.exists(path) and os.path.getsize(path) > length:
+                os.truncate(path, length)
+        for change in reversed(self.undo):
+            change()
+
+
+def kill_at_points(
+    case: Case, every: int, first: int, folder: Path, ways: tuple[str, ...]
+) -> tuple[int, list[str]]:
+    """Kill one run of a case at each call, in each way, and resume it."""
+    whole = folder / "whole"
+    case.go_on(whole)
+    expected, kills, findings = outcome(whole), 0, []
+    for way in ways:
+        number = 1 + first % every
+        while True:
+            killed = folder / "killed"
+            shutil.rmtree(killed, ignore_errors=True)
+            killed.mkdir()  # so that what a power failure takes is not the folder itself
+            status, told = Child(case, killed, Point(number, way)).wait()
+            if status == 0:
+                break
+            kills += 1
+            if status != CUT:
+                findings.append(f"{case.name}, {way} call {number}: status {status}")
+            safe, _ = acknowledged(case, told, 0)
+            loses = way == "power" and case.options.fsync != "always"
+            status, told = Child(case, killed).wait()
+            _, wrong = acknowledged(case, told, 0 if loses else safe)
+            if wrong or status or outcome(killed) != expected:
+                why = wrong or (f"status {status}" if status else "the end is another one")
+                findings.append(f"{case.name}, {way} call {number}: {why}")
+            number += every
+    return kills, findings
+
+
+# --- the command ----------------------------------------------------------------------------------
+
+
+def linear() -> Any:
+    return make_online_pipeline(OnlineScaler(warm_up=64), PassiveAggressiveClassifier())
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--kills", type=int, default=500, help="in all")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--points", action="store_true", help="at each call, not at random")
+    parser.add_argument("--every", type=int, default=1, help="only at each so many-th call")
+    parser.add_argument("--first", type=int, default=0, help="and begin with this one")
+    args = parser.parse_args()
+    tally: Counter[str] = Counter()
+    findings: list[str] = []
+    cases = [(replays, fsync) for replays in (True, False) for fsync in FSYNC]
+    for i, (replays, fsync) in enumerate(cases):
+        with tempfile.TemporaryDirectory(dir=SHARED if os.path.isdir(SHARED) else None) as name:
+            if args.points:
+                case = Case(260, linear, replays, fsync)
+                ways = ("before", "within", "power")
+                kills, found = kill_at_points(case, args.every, args.first + i, Path(name), ways)
+            else:
+                case = Case(4000, RampSVC if i % 2 else linear, replays, fsync)
+                share = args.kills * (i + 1) // len(cases) - args.kills * i // len(cases)
+                rng = random.Random(args.seed * 100 + i)
+                kills, wrong = kill_at_random(case, share, rng, Path(name))
+                found = [f"{case.name}: {wrong}"] if wrong else []
+        tally[case.name] += kills
+        findings += found
+        print(f"{case.name}: {kills:,} kills, {len(found)} findings", flush=True)
+    for finding in findings:
+        print(finding)
+    print(f"{sum(tally.values()):,} kills, {len(findings)} findings")
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
