@@ -13,6 +13,7 @@
 #   make lint        style, types, layers, symbols, clang-tidy; alone: make tidy
 #   make format      put Python and C++ into the house style
 #   make fuzz        forge saved models by the thousand: make fuzz ARGS="--count 20000 --jobs 2"
+#   make kills       kill runs at random moments and see that nothing is lost: make kills ARGS="--points"
 #   make bench       speed against peers, in one process
 #   make reproduce   a paper's tables and figures again: make reproduce ARGS=stream
 #   make docs        the documentation as a site under build/docs
@@ -40,7 +41,7 @@ cpp     = $(wildcard cpp/*/*.[ch]pp cpp/*/*.inl cpp/include/onlinesvm/*/*.hpp)
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
 .PHONY: build demo test test-python test-cpp coverage coverage-python coverage-cpp inject mutants \
-    lint tidy format fuzz bench reproduce docs clean
+    lint tidy format fuzz kills bench reproduce docs clean
 
 # --- environment ---------------------------------------------------------------------------------
 
@@ -195,6 +196,9 @@ format: .venv/.installed
 
 fuzz: build
 	$(python) tools/fuzz_models.py $(ARGS)
+
+kills: build
+	$(python) tools/kill_runs.py $(ARGS)
 
 bench: build .venv/.bench-extra
 	$(python) -m bench $(ARGS)

@@ -34,6 +34,7 @@ SPEED = (
     "budget",
     "budget_peers",
     "evaluate",
+    "runner",
     "stream_1m",
 )
 QUALITY = {

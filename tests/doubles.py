@@ -1,9 +1,13 @@
-"""A source for tests: arrays cut into blocks, with bad rows, that can go back or cannot."""
+"""A source for tests: arrays in blocks, with bad rows, able to go back or not; and runs on it."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 
+from onlinesvm import OnlineScaler, PassiveAggressiveClassifier, make_online_pipeline
+from onlinesvm.stream.run import Run, RunOptions
 from onlinesvm.stream.sources import BadRow, Block, Column, Examples, Schema
 
 
@@ -14,6 +18,7 @@ class ArraySource:
     """
 
     name = "arrays"
+    notes = ()
 
     def __init__(
         self, X, y=None, *, block=50, spoilt=0, replays=True, live=False, since=0, keys=None
@@ -32,7 +37,9 @@ class ArraySource:
 
     def blocks(self, since=None):
         n = self.X.shape[0]
-        start = 0 if since is None else since["row"]
+        start = 0 if since is None else since.get("row")
+        if not isinstance(start, int) or not 0 <= start <= n:
+            raise ValueError("the place is of another source")
         if not self.replays:
             start = self.since
         while start < n:
@@ -63,3 +70,22 @@ def stream(rows=600, seed=0):
     X = rng.normal(size=(rows, 3)) * [1.0, 10.0, 0.1]
     y = np.where(X[:, 0] + X[:, 2] > 0, "ja", "nein")
     return X, y
+
+
+LABELS = ("ja", "nein")
+
+
+def a_model():
+    return make_online_pipeline(OnlineScaler(warm_up=64), PassiveAggressiveClassifier())
+
+
+def outcome(folder):
+    names = ("model.onlinesvm", "metrics.jsonl", "dead_letters.jsonl")
+    return [Path(folder, name).read_bytes() for name in names]
+
+
+def through(folder, source, model=None, **options):
+    options = {"classes": LABELS, "every": 90, "window": 60} | options
+    with Run.begin(folder, source, model or a_model(), RunOptions(**options)) as run:
+        moments = list(run.steps())
+    return outcome(folder), moments

@@ -104,12 +104,15 @@ class Confusion(Tally):
 
     def __init__(self) -> None:
         self.pairs: Counter[tuple[Any, Any]] = Counter()
+        self._sums: dict[str, Counter[Any]] = {}  # of the pairs: several metrics read each
 
     def update(self, marks: Marks) -> None:
         self.pairs.update(zip(marks.truth, marks.guess, strict=True))
+        self._sums.clear()
 
     def merge(self, later: Self) -> None:
         self.pairs.update(later.pairs)
+        self._sums.clear()
 
     def state(self) -> list[Any]:
         return [[truth, guess, count] for (truth, guess), count in self.pairs.items()]
@@ -123,6 +126,7 @@ class Confusion(Tally):
         if len(pairs) < len(state):
             raise ValueError("a saved confusion has a pair twice")
         self.pairs = Counter(pairs)
+        self._sums.clear()
 
     @property
     def count(self) -> int:
@@ -130,22 +134,26 @@ class Confusion(Tally):
 
     def right(self) -> Counter[Any]:
         """Right answers of each class."""
-        return Counter({t: n for (t, g), n in self.pairs.items() if t == g})
+        if "right" not in self._sums:
+            right = {t: n for (t, g), n in self.pairs.items() if t == g}
+            self._sums["right"] = Counter(right)
+        return self._sums["right"]
 
     def truths(self) -> Counter[Any]:
         """Examples of each class."""
-        return self._margin(0)
+        return self._margin("truths", 0)
 
     def guesses(self) -> Counter[Any]:
         """Answers of each class."""
-        return self._margin(1)
+        return self._margin("guesses", 1)
 
-    def _margin(self, side: int) -> Counter[Any]:
-        sums: Counter[Any] = Counter()
-        for pair, count in self.pairs.items():
-            if pair[side] is not None:
-                sums[pair[side]] += count
-        return sums
+    def _margin(self, name: str, side: int) -> Counter[Any]:
+        if name not in self._sums:
+            sums = self._sums[name] = Counter()
+            for pair, count in self.pairs.items():
+                if pair[side] is not None:
+                    sums[pair[side]] += count
+        return self._sums[name]
 
 
 _NOTHING: Any = object()  # before the first label; no label equals it

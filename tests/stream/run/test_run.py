@@ -8,44 +8,23 @@ import signal
 import tempfile
 import warnings
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from doubles import ArraySource, stream
+from doubles import LABELS, ArraySource, a_model, outcome, stream, through
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import onlinesvm
 from onlinesvm import (
     NormaOneClassSVM,
-    OnlineScaler,
     PassiveAggressiveClassifier,
     PassiveAggressiveRegressor,
     RampSVC,
-    make_online_pipeline,
 )
 from onlinesvm.stream import Lesson, prequential
 from onlinesvm.stream.run import Run, RunOptions, read_run
-
-LABELS = ("ja", "nein")
-
-
-def a_model():
-    return make_online_pipeline(OnlineScaler(warm_up=64), PassiveAggressiveClassifier())
-
-
-def outcome(folder):
-    names = ("model.onlinesvm", "metrics.jsonl", "dead_letters.jsonl")
-    return [Path(folder, name).read_bytes() for name in names]
-
-
-def through(folder, source, model=None, **options):
-    options = {"classes": LABELS, "every": 90, "window": 60} | options
-    with Run.begin(folder, source, model or a_model(), RunOptions(**options)) as run:
-        moments = list(run.steps())
-    return outcome(folder), moments
 
 
 @pytest.fixture(scope="module")

@@ -124,7 +124,9 @@ def _understood(path: Path) -> RunConfig:
         raise ValueError(f"{path} must have {', '.join(_NAMES)}, and nothing else")
     run, source, model = facts["run"], facts["source"], facts["model"]
     bytes.fromhex(run)
-    if len(run) != 16 or not isinstance(source["replays"], bool) or not isinstance(model, dict):
+    if source.keys() != {"name", "identity", "replays", "live"} or len(run) != 16:
+        raise ValueError(f"{path} does not say what is learned from what")
+    if not isinstance(source["replays"], bool) or not isinstance(model, dict):
         raise ValueError(f"{path} does not say what is learned from what")
     for text in (source["name"], model["class"], model["name"], model["parameters"]):
         if not isinstance(text, str):

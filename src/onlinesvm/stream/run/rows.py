@@ -12,8 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from onlinesvm.base.json_values import from_json, to_json
-from onlinesvm.prepare.tables import Named
-from onlinesvm.stream.sources import BadRow, Block, Examples, Schema
+from onlinesvm.stream.sources import BadRow, Block, Examples, Frame, Schema
 
 __all__ = ["block_from_bytes", "block_to_bytes", "joined", "part", "row_text"]
 
@@ -43,8 +42,8 @@ def _joined_rows(tables: list[Any]) -> Any:
     first = tables[0]
     if isinstance(first, np.ndarray):
         return np.concatenate(tables)
-    if isinstance(first, Named):
-        return Named(np.concatenate([t.values for t in tables]), first.names)
+    if isinstance(first, Frame):
+        return Frame({n: np.concatenate([t[n] for t in tables]) for n in first.columns})
     width = max(table.shape[1] for table in tables)  # that of sparse rows grows
     return sp.vstack([_widened(table, width) for table in tables], format="csr")
 
@@ -60,8 +59,8 @@ def row_text(one: Examples, schema: Schema) -> str:
     if sp.issparse(X):
         values = dict(zip(map(str, X.indices.tolist()), X.data.tolist(), strict=True))
     else:
-        row = (X.values if isinstance(X, Named) else X)[0].tolist()
-        values = dict(zip(X.names if isinstance(X, Named) else names, row, strict=False))
+        row = X.to_dicts()[0] if isinstance(X, Frame) else None
+        values = dict(zip(names, X[0].tolist(), strict=False)) if row is None else row
     target = {} if one.y is None else {schema.target or "y": one.y[0].item()}
     return json.dumps(values | target, default=str)
 
@@ -87,8 +86,8 @@ def block_to_bytes(block: Block) -> bytes:
 
 
 def _table_facts(X: Any, arrays: list[NDArray[Any]]) -> Any:
-    if isinstance(X, Named):
-        return {"names": list(X.names), "values": _column_facts("X", X.values, arrays)}
+    if isinstance(X, Frame):
+        return {"columns": [[name, _column_facts(name, X[name], arrays)] for name in X.columns]}
     if sp.issparse(X):
         arrays += [X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)]
         return {"sparse": list(X.shape)}
@@ -166,11 +165,11 @@ def _table(facts: Any, arrays: Iterator[NDArray[Any]]) -> Any:
             return X
         case {"sparse": [int() as height, int() as width]}:
             return _sparse(next(arrays), next(arrays), next(arrays), height, width)
-        case {"names": [*names], "values": values} if all(isinstance(n, str) for n in names):
-            table = _column(values, arrays)
-            if table is None or table.ndim != 2 or table.shape[1] != len(names):
-                raise ValueError("a block of rows has other columns than names")
-            return Named(table, tuple(names))
+        case {"columns": [*pairs]}:
+            columns = {str(name): _column(values, arrays) for name, values in pairs}
+            if len({getattr(values, "shape", None) for values in columns.values()}) != 1:
+                raise ValueError("a block of rows has columns of unlike lengths")
+            return Frame(columns)
     raise ValueError("a block of rows has no table")
 
 

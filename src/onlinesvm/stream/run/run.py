@@ -235,14 +235,16 @@ class Run:
             return
 
     def _from_source(self) -> Iterator[Block | None]:
+        place = self._place if self._source.replays else None  # a pipe knows no place but its own
         while True:
-            blocks = iter(self._source.blocks(self._place))
+            blocks = iter(self._source.blocks(place))
             came = False
             while True:
                 with self._signals.waiting():
                     block = next(blocks, None)
                 if block is None:
                     break
+                place = block.end
                 is_silent = self._source.live and not len(block.examples) and not block.bad
                 came = came or not is_silent
                 yield block
