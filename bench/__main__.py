@@ -25,6 +25,7 @@ SPEED = (
     "poker",
     "core_vector",
     "predict",
+    "predict_limit",
     "one_by_one",
     "kernel_row",
     "linear",

@@ -51,7 +51,7 @@ def _split(lines: list[list[str]]) -> tuple[list[str], list[list[str]]]:
 
 
 def _cases(result: dict[str, Any]) -> str:
-    shown = ("best_s", "ratio", "per_second", "accuracy", "SVs", "labels", "passes")
+    shown = ("best_s", "ratio", "per_second", "GFLOP/s", "accuracy", "SVs", "labels", "passes")
     shown += ("violation", "beyond %", "gap")
     rows = [
         (case, name, row) for case, group in result["cases"].items() for name, row in group.items()
