@@ -26,6 +26,7 @@ SPEED = (
     "core_vector",
     "predict",
     "predict_limit",
+    "compress",
     "one_by_one",
     "kernel_row",
     "linear",

@@ -227,6 +227,8 @@ class StreamSVC(KernelBias, LinearOrKernel, PassByPass, OnlineClassifier):
         if not isinstance(other, StreamSVC) or other is self:
             raise ValueError(f"other must be another StreamSVC, got {other!r}")
         check_is_fitted(other)
+        for model in (self, other):
+            model._demand_whole("merge")
         if "ellipsoid" in (self.shape, other.shape):
             raise NotImplementedError(
                 "StreamSVC with shape='ellipsoid' cannot merge: no small ellipsoid around two is "

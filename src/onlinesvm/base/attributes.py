@@ -59,6 +59,7 @@ class FittedAttributes(ModelState):
     def _offered(self, name: str, attribute: str, reason: str) -> Any:
         core = self._fitted_core(attribute)
         if not hasattr(core, name):
+            reason = reason if self._compression is None else "compress left it out"
             raise AttributeError(f"{type(self).__name__} has no {attribute}: {reason}")
         return getattr(core, name)
 

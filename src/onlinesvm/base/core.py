@@ -17,6 +17,8 @@ from onlinesvm import _core  # type: ignore[attr-defined]
 
 Floats = NDArray[np.float64]
 Ids = NDArray[np.int64]
+#: The core of a compressed model, whatever its class: it only predicts.
+REDUCED = "ReducedSet"
 #: Cores that are not compiled, by name; see :class:`~onlinesvm.base.numpy_core.NumpyCore`.
 NUMPY_CORES: dict[str, type[Any]] = {}
 
@@ -145,6 +147,8 @@ def all_finite(values: NDArray[Any]) -> bool:
 
 def create(name: str, settings: Mapping[str, Any]) -> Core:
     """A core that has learned nothing yet."""
+    if name.startswith(REDUCED):  # of the settings of its class it needs no more
+        settings = {"kernel": settings["kernel"]}
     core: Core = (NUMPY_CORES.get(name) or getattr(_core, name))(settings)
     return core
 

@@ -22,6 +22,7 @@ from .. import kernels
 from ..params import check_count, check_flag, threads
 from .attributes import FittedAttributes
 from .batch import Batch
+from .compression import Compression
 from .core import Core, Floats, Ids, create, revive
 from .fast_path import FastPath, OneByOne
 from .gamma import FirstExamples, Spread
@@ -44,6 +45,16 @@ _SLAB_ROWS_WATCHED = 16  # rows are tested before their slab is learned: the fir
 _SLAB_ROWS_MOST = 16384
 _SLAB_SECONDS = 0.1
 _ONES = np.ones(_SLAB_ROWS_MOST)
+# What a new beginning forgets besides the core.
+_OF_ONE_LIFE = (
+    "feature_names_in_",
+    "_names",
+    "_vocabulary",
+    "_keys",
+    "_checked",
+    "_unchecked",
+    "_compression",
+)
 _ONES.flags.writeable = False
 
 
@@ -230,14 +241,7 @@ class OnlineEstimator(
             settings["kernel"]["gamma"] = spread.gamma(self.gamma)
         name = self._core_stem() + self.dtype.removeprefix("float")
         core = create(name, settings)
-        for stale in (
-            "feature_names_in_",
-            "_names",
-            "_vocabulary",
-            "_keys",
-            "_checked",
-            "_unchecked",
-        ):
+        for stale in _OF_ONE_LIFE:
             self.__dict__.pop(stale, None)
         self._next_id = self._id_gap = 0
         self._held, self._spread, self._far = None, spread, False
@@ -377,7 +381,8 @@ class OnlineEstimator(
         self._set_fast_path()
 
     def _facts(self) -> dict[str, Any]:
-        return {
+        made = self._compression
+        return ({} if made is None else {"compression": made.to_facts()}) | {
             "n_features_in": self.n_features_in_,
             "feature_names": getattr(self, "feature_names_in_", None),
             "vocabulary": None if self._vocabulary is None else self._vocabulary.names(),
@@ -409,6 +414,8 @@ class OnlineEstimator(
         self._id_gap = check_count("id_gap", facts["id_gap"], at_least=-MAX_ID)
         if self._id_gap > self._next_id or self._next_id > MAX_ID + 1:
             raise ValueError("its ids are out of range")
+        if "compression" in facts:
+            self._compression = Compression.from_facts(facts["compression"])
         self._begun = facts["begun"] or self.get_params(deep=False)
         self._altered = facts["begun"] is not None
         if self._settles_gamma(self._core_settings):

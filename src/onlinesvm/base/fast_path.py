@@ -27,6 +27,7 @@ class FastPath(ModelState):
             self._altered  # parameters changed: they have to be looked at first
             or self._held is not None  # the example has to be kept, too
             or self._solves_calls
+            or self._compression is not None  # it learns no more
             or self._core_settings.get("kernel", {}).get("name") == "chi2"  # negative values
         )
         self._direct_target = None if closed else self._core_target()

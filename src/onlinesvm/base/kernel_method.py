@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels import NAMES, KernelFunction, check_kernel
+from .compress import Compressible
 from .estimator import OnlineEstimator
 from .parameters import count, inherit, number, size, special, word
 
@@ -68,13 +69,14 @@ class AnyKernel(WithGamma):
         return settings | {"kernel": {"name": self.kernel, **kernel}}
 
 
-class KernelMethod(AnyKernel):
+class KernelMethod(AnyKernel, Compressible):
     """A learner whose solution is made of examples, each with a coefficient."""
 
     _attributes: ClassVar[Mapping[str, str]] = {
         "support_": "ids of the support vectors",
         "support_vectors_, dual_coef_": "the vectors and their signed coefficients",
         "intercept_": "array, the bias of each output",
+        "compression_": "how far a copy made by :meth:`compress` may be from its model",
     }
 
     @property

@@ -50,6 +50,8 @@ def _locking(verb: Callable[..., Any]) -> Callable[..., Any]:
         with self._register:
             if "_core" not in self.__dict__:
                 return verb(self, *args, **kwargs)
+            if verb.__name__ != "fit":
+                self._demand_whole(verb.__name__)
             _ = self._core.outputs  # complains where this thread is inside the core already
             if verb.__name__ in LEARNING:
                 return verb(self, *args, **kwargs)

@@ -174,6 +174,7 @@ class Optimality(Keyed):
                 f"the problem it solved; {able or 'no class of this version'} can."
             )
         check_is_fitted(self)
+        self._demand_whole(name)
         return getattr(self._core, name)
 
 

@@ -27,7 +27,7 @@ from safetensors.numpy import save as serialise
 from onlinesvm.atomic import replacing
 
 from ..params import check_count, check_number
-from .core import Core, create, revive
+from .core import REDUCED, Core, create, revive
 from .gamma import ASK_ALL
 from .json_values import from_json, to_json
 from .state import ModelState
@@ -226,7 +226,8 @@ def _settle(model: Any, beginner: Any, facts: dict[str, Any]) -> None:
     if facts["held"] is not None:  # until then every label is used
         known |= {name: every for name, every in ASK_ALL.items() if name in known}
     model._core_settings = known
-    model._core_name = beginner._core_stem() + beginner.dtype.removeprefix("float")
+    stem = REDUCED if "compression" in facts else beginner._core_stem()
+    model._core_name = stem + beginner.dtype.removeprefix("float")
     if name != model._core_name:
         raise ValueError(f"its core {str(name)[:80]!r} does not belong to {type(model).__name__}")
     if settings != known:

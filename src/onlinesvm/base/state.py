@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from .compression import Compression
 from .core import Core, Numbering, new_numbering
 from .keys import KeyBook
 from .sklearn_types import BaseEstimator
@@ -30,10 +31,19 @@ class ModelState(BaseEstimator):
     _names: Mapping[Any, None] = {}  # of the columns, in order; none where there is a vocabulary
     _sparsely: bool = False  # how the examples are kept: as the first one came
     _keys: KeyBook | None = None  # of the examples that have one; None: none ever had
+    _compression: Compression | None = None  # of a copy that predicts and does nothing else
 
     def _core_stem(self) -> str:
         """Which core does the work, where parameters choose between several."""
         return self._stem
+
+    def _demand_whole(self, verb: str) -> None:
+        """A NotImplementedError if the examples that a verb needs were left out by ``compress``."""
+        if self._compression is not None:
+            raise NotImplementedError(
+                f"this {type(self).__name__} was compressed and cannot {verb}: the examples left "
+                "out are gone; the model it came from can, and fit starts afresh."
+            )
 
     @property
     def _next_id(self) -> int:

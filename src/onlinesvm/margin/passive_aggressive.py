@@ -181,6 +181,7 @@ class PassiveAggressiveOneClass(LinearOrKernel, StepByStep, OnlineOutlierDetecto
     """
 
     _stem = "PassiveAggressiveOneClass"
+    _scores_are_sums = False
 
     C: float = number(
         default=0.1,

@@ -17,8 +17,7 @@
 
 #include "onlinesvm/base/checked.hpp"
 #include "onlinesvm/base/loss.hpp"
-#include "onlinesvm/base/store.hpp"
-#include "onlinesvm/base/support.hpp"
+#include "onlinesvm/base/stored_rows.hpp"
 #include "onlinesvm/base/undo.hpp"
 #include "onlinesvm/base/verbs.hpp"
 #include "onlinesvm/prepare/triangle.hpp"
@@ -95,19 +94,10 @@ class Nystroem {
     Support<T> support() const {
         const std::size_t n = landmarks_.size();
         Support<T> out;
-        out.width = landmarks_.width();
         out.ids.assign(ids_.begin(), ids_.end());
         out.coef.resize(p.n_components * n);
         for (std::size_t i = 0; i < n; ++i) std::copy_n(row_of(i), i + 1, &out.coef[i * n]);
-        if (landmarks_.sparse()) out.indptr.push_back(0);
-        typename Store<T>::Scratch scratch;
-        for (Slot j{}; j < n; ++j) {
-            const Row<T> x = landmarks_.get(j, scratch);
-            out.values.insert(out.values.end(), x.values, x.values + x.size);
-            if (!x.sparse()) continue;
-            out.indices.insert(out.indices.end(), x.indices, x.indices + x.size);
-            out.indptr.push_back(std::int64_t(out.values.size()));
-        }
+        show_rows(landmarks_, out);
         return out;
     }
 
