@@ -37,6 +37,7 @@ SPEED = (
     "budget_peers",
     "evaluate",
     "runner",
+    "sources",
     "stream_1m",
 )
 QUALITY = {

@@ -24,6 +24,7 @@ __all__ = ["Libsvm", "looks_like_it", "widest"]
 
 WIDEST = 1 << 27  # as many features as a dense vector of weights takes a gigabyte for
 _LINE = re.compile(rb"\s*[-+.\deE]+(\s+qid:\d+)?(\s+\d+:[-+.\deEinfa]+)*\s*(#.*)?")
+_FEW = 1000  # lines of which one at least must be good
 TARGET = "label"
 
 
@@ -59,7 +60,7 @@ class Libsvm:
             )
         if wishes.target not in (None, TARGET, "none", 0):
             raise ValueError(f"{where}: target must be {TARGET!r} or 'none', got {wishes.target!r}")
-        reasons = [_reason(line, WIDEST) for line in lines]
+        reasons = [_reason(line, WIDEST) for line in lines[:_FEW]]
         if all(reasons):
             raise ValueError(f"{where}: is no LIBSVM text: its first line {reasons[0]}")
         target = () if wishes.target == "none" else (Column(TARGET, "number", "target"),)
@@ -72,26 +73,31 @@ class Libsvm:
 
     def parse(self, raw: Raw) -> tuple[Examples, list[BadRow]]:
         """The rows of a block, and those that are bad."""
-        table = [(a, b) for a, b in self.records.table(raw.data) if not _is_comment(raw.data[a:b])]
+        rows, table = self._read(raw.data), None
         faults: dict[int, Fault] = {}
-        rows = self._read(raw.data)
         if rows is None:
-            lines = [raw.data[a:b] for a, b in table]
-            reasons = [_reason(line, self.schema.width) for line in lines]
-            faults = {i: Fault(reason) for i, reason in enumerate(reasons) if reason}
-            rows, refused = self._by_halves(
-                [i for i in range(len(lines)) if i not in faults], lines
-            )
-            faults |= {i: Fault("is no LIBSVM text") for i in refused}
+            table = self._table(raw.data)
+            rows, faults = self._carefully([raw.data[a:b] for a, b in table])
         X, y = rows
-        even = [i for i in range(len(table)) if i not in faults]
         wrong = _odd(X, y)
         if wrong:
+            table = self._table(raw.data) if table is None else table
+            even = [i for i in range(len(table)) if i not in faults]
             stay = np.array([i not in wrong for i in range(len(even))], dtype=bool)
             X, y = X[stay], y[stay]
             faults |= {even[i]: fault for i, fault in wrong.items()}
         target = labels_of(y) if self.schema.target else None
-        return Examples(X, target), bad_rows(raw, table, faults)
+        return Examples(X, target), bad_rows(raw, table or [], faults)
+
+    def _table(self, data: bytes) -> list[tuple[int, int]]:
+        return [(a, b) for a, b in self.records.table(data) if not _is_comment(data[a:b])]
+
+    def _carefully(self, lines: list[bytes]) -> tuple[tuple[Any, Any], dict[int, Fault]]:
+        """The rows of the good lines, and the faults of the others."""
+        reasons = [_reason(line, self.schema.width) for line in lines]
+        faults = {i: Fault(reason) for i, reason in enumerate(reasons) if reason}
+        rows, refused = self._by_halves([i for i in range(len(lines)) if i not in faults], lines)
+        return rows, faults | {i: Fault("is no LIBSVM text") for i in refused}
 
     def _read(self, data: bytes) -> tuple[Any, Any] | None:
         """Rows that scikit-learn reads, or None where it refuses one."""

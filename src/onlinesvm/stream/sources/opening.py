@@ -15,10 +15,13 @@ from onlinesvm.stream.sources.delimited import Delimited
 from onlinesvm.stream.sources.folder import Folder
 from onlinesvm.stream.sources.head import Head, settled
 from onlinesvm.stream.sources.json_lines import JsonLines
+from onlinesvm.stream.sources.kafka_topic import KafkaTopic
 from onlinesvm.stream.sources.libsvm import Libsvm, looks_like_it
+from onlinesvm.stream.sources.nats_stream import NatsStream
 from onlinesvm.stream.sources.packed import FileBytes
 from onlinesvm.stream.sources.pipe import Pipe, standard_input
 from onlinesvm.stream.sources.raw import Ending, steady
+from onlinesvm.stream.sources.redis_stream import RedisStream
 from onlinesvm.stream.sources.schema import Schema
 from onlinesvm.stream.sources.source import Source
 from onlinesvm.stream.sources.text import TextFile, TextFormat
@@ -35,6 +38,13 @@ _WHOLE: dict[str, Callable[[Path, Wishes], Source]] = {
     "parquet": ParquetFile,
     "arrow": ArrowFile,
     "npz": Archive,
+}
+_ELSEWHERE: dict[str, Callable[[str, Wishes], Source]] = {
+    "sqlite": open_query,
+    "duckdb": open_query,
+    "kafka": KafkaTopic,
+    "nats": NatsStream,
+    "redis": RedisStream,
 }
 FORMATS = (*_TEXT, *_WHOLE)
 _ENDINGS = {
@@ -60,7 +70,7 @@ def open_source(
     format: str | None = None,
     schema: Schema | None = None,
 ) -> Source:
-    """Rows from wherever they are, ready to be learned: files, folders, databases, pipes.
+    """Rows from wherever they are, ready to be learned: files, folders, databases, brokers.
 
     Memory does not grow with the source. The first rows, about a megabyte, are read at once to
     settle names and types; they are not lost by that. A LIBSVM file is read once more beforehand,
@@ -71,7 +81,8 @@ def open_source(
     spec : str or path
         The path of a file: CSV, JSON Lines or LIBSVM, packed with gzip, bzip2 or zstd or not,
         Parquet, Arrow IPC or .npz; a folder of such files; "-" for standard input;
-        ``sqlite:///file.db?query=SELECT ...`` or the same with ``duckdb``.
+        ``sqlite:///file.db?query=SELECT ...`` or the same with ``duckdb``; a broker with JSON
+        messages: ``kafka://host/topic``, ``nats://host/stream``, ``redis://host/stream``.
     target : str or int, default=the last column
         The column to be learned, by name or number; "none" where there is none.
     key : str or int, optional
@@ -126,8 +137,8 @@ def open_source(
     where = os.fspath(spec)
     if where == "-":
         return Pipe(standard_input(), lambda head: _settle("standard input", format, head, wishes))
-    if where.startswith(("sqlite://", "duckdb://")):
-        return open_query(where, wishes)
+    if (scheme := where.partition("://")[0]) in _ELSEWHERE and "://" in where:
+        return _ELSEWHERE[scheme](where, wishes)
     path = Path(where)
     if path.is_dir():
         return Folder(path, lambda p, s, ending: _in_folder(p, format, wishes, s, ending), schema)

@@ -1,0 +1,85 @@
+"""Redis Streams."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from onlinesvm.stream.sources.arrow import demand
+from onlinesvm.stream.sources.broker import COUNT, Broker, Message, Messages, address
+from onlinesvm.stream.sources.source import Place
+from onlinesvm.stream.sources.wishes import Wishes
+
+__all__ = ["RedisStream"]
+
+
+class RedisStream(Broker):
+    """Entries of a stream, ``redis://host:6379/stream``, by their ids.
+
+    An entry is a JSON object in its only field, or has the columns as its fields.
+    """
+
+    def __init__(self, spec: str, wishes: Wishes) -> None:
+        self._redis = demand("redis", "reading Redis", "redis")
+        parts, self._stream = address(spec, 6379, "stream")
+        self._client = self._redis.Redis(
+            host=parts.hostname, port=parts.port, username=parts.username, password=parts.password
+        )
+        super().__init__(f"redis://{parts.hostname}:{parts.port}/{self._stream}", wishes)
+
+    def _batches(self, since: Place | None) -> Iterator[tuple[Messages, Place]]:
+        last = "0-0" if since is None else _checked(since)
+        try:
+            if since is not None:
+                self._demand_kept(last)
+            while found := self._client.xread({self._stream: last}, count=COUNT):
+                entries = found[self._stream.encode()] if isinstance(found, dict) else found[0][1]
+                if isinstance(found, dict):
+                    entries = entries[0]
+                last = entries[-1][0].decode()
+                yield (
+                    [Message(_json(fields), key.decode()) for key, fields in entries],
+                    {"id": last},
+                )
+        except self._redis.RedisError as error:
+            raise ValueError(f"{self.name}: {error}") from None
+
+    def _demand_kept(self, last: str) -> None:
+        """Refuse to go on where entries that were not read have been deleted; Redis 7 tells."""
+        if not self._client.exists(self._stream):
+            raise ValueError(f"{self.name}: is gone; begin anew")
+        gone = self._client.xinfo_stream(self._stream).get("max-deleted-entry-id", b"0-0")
+        gone = gone.decode() if isinstance(gone, bytes) else str(gone)
+        if _numbers(gone) > _numbers(last):
+            raise ValueError(
+                f"{self.name}: entries up to {gone} have been deleted, of which only those up to "
+                f"{last} were read; begin anew"
+            )
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        self._client.close()
+
+
+def _json(fields: dict[bytes, bytes]) -> bytes:
+    if len(fields) == 1:
+        return next(iter(fields.values()))
+    try:
+        texts: dict[str, Any] = {name.decode(): value.decode() for name, value in fields.items()}
+    except UnicodeDecodeError:
+        return b"\xff"  # which is told as what it is
+    return json.dumps(texts).encode()
+
+
+def _checked(since: Place) -> str:
+    last = since.get("id")
+    if not isinstance(last, str) or not re.fullmatch(r"\d{1,20}-\d{1,20}", last):
+        raise ValueError(f"the place has {last!r:.40} as its id; it is of another source")
+    return last
+
+
+def _numbers(entry: str) -> tuple[int, int]:
+    time, _, number = entry.partition("-")
+    return int(time), int(number)
