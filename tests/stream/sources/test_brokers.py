@@ -30,9 +30,6 @@ class Redis:
     def trim(self, name, keep):
         self._client.xtrim(name, maxlen=keep, approximate=False)
 
-    def tells_what_is_gone(self):
-        return int(self._client.info("server")["redis_version"].partition(".")[0]) >= 7
-
 
 class Nats:
     scheme = "nats"
@@ -62,9 +59,6 @@ class Nats:
         client = await nats.connect(self.url)
         await client.jetstream().purge_stream(name, keep=keep)
         await client.close()
-
-    def tells_what_is_gone(self):
-        return True
 
 
 class Kafka:
@@ -159,11 +153,9 @@ def test_what_is_gone_unread_is_refused(name, request):
     broker.send("short", rows(0, 3000))
     source = open_source(f"{broker.url}/short", target="y")
     first, second, third = (block.end for block in source.blocks())
-    broker.trim("short", 1000)
+    broker.trim("short", 1001)  # Redis needs the last entry that was read
     assert everything(source, second).n == 1000
     assert everything(source, third).n == 0
-    if not broker.tells_what_is_gone():
-        pytest.skip("a server before Redis 7 does not tell what it deleted")
     with pytest.raises(ValueError, match="begin anew"):
         everything(source, first)
 
