@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import re
+from functools import cache
 from html import escape
 from pathlib import Path
 from types import SimpleNamespace
 
+import messy_files
 import pytest
+import transcripts
 
 import onlinesvm
 
@@ -117,3 +120,64 @@ def test_how_to_evaluate_runs(tmp_path, monkeypatch, capsys):
     shown = capsys.readouterr().out
     assert "window_kappa" in shown or "majority" in shown
     assert shown.splitlines()[-1] == "0.4"  # kappa of two right in three
+
+
+# --- commands -------------------------------------------------------------------------------------
+
+PAGES = {"README.md": ROOT / "README.md", **{page: DOCS / page for page in in_navigation()}}
+# Lines of pages that no test runs, and why: they build, install or take long. That `make` knows its
+# targets is asked of make.
+NOT_RUN = ("pip install .", "make ")
+
+
+def fenced(page: str) -> list[tuple[str, str]]:
+    """The fenced blocks of a page with their languages."""
+    found = re.findall(r"^```(\w*)\n(.*?)^```$", PAGES[page].read_text("utf-8"), re.DOTALL | re.M)
+    return [(language, body) for language, body in found]
+
+
+@pytest.mark.parametrize(
+    "page", sorted(p for p in PAGES if any(lang == "console" for lang, _ in fenced(p)))
+)
+def test_transcripts_hold(page, tmp_path, monkeypatch):
+    pytest.importorskip("pyarrow")
+    monkeypatch.chdir(tmp_path)
+    messy_files.write_all(tmp_path)
+    for command, shown in transcripts.commands(PAGES[page].read_text(encoding="utf-8")):
+        came = transcripts.run(command, tmp_path)
+        assert transcripts.alike(shown, came) == "", f"{page}: {command}\n{came}"
+
+
+def test_every_command_of_a_page_is_in_a_transcript_or_listed():
+    for page in PAGES:
+        for language, body in fenced(page):
+            if language not in ("", "sh", "bash", "shell"):
+                continue
+            for line in body.splitlines():
+                words = line.split("#")[0].strip()
+                assert not re.match(r"(\$ |onlinesvm |python |pip |apt |sh )", words) or (
+                    words.startswith(NOT_RUN)
+                ), f"{page}: {words!r} is run by no test; make it a console block"
+                if words.startswith("make "):
+                    assert make_knows(words), f"{page}: {words}"
+
+
+@cache
+def make_knows(command: str) -> bool:
+    """Whether the target is there; nothing is built."""
+    target = command.split()[1]
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    return (
+        re.search(rf"^(?:\.PHONY:.*\s)?{target}\b[^\n]*:|\b{target}:", makefile, re.M) is not None
+    )
+
+
+def test_a_transcript_that_lies_is_caught():
+    shown = "12 rows  A: accuracy 90.1%\nmodel a.run\n"
+    assert transcripts.alike(shown, shown) == ""
+    assert transcripts.alike(shown, shown.replace("90.1", "90.9")) == ""
+    assert "says" in transcripts.alike(shown, shown.replace("90.1", "70.1"))
+    assert "says" in transcripts.alike(shown, shown.replace("model", "modem"))
+    assert "says also" in transcripts.alike(shown, shown + "more\n")
+    assert "ended" in transcripts.alike(shown + "more\n", shown)
+    assert transcripts.alike("...\nmodel a.run\n", shown) == ""

@@ -7,7 +7,6 @@ import pytest
 import scipy.sparse as sp
 
 from onlinesvm import PassiveAggressiveClassifier, RampSVC
-from onlinesvm.cli.files import read_examples
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(40, 3))
@@ -78,11 +77,3 @@ def test_room_for_more_entries_is_no_lie():
         np.testing.assert_array_equal(
             model.decision_function(roomy), model.decision_function(matrix)
         )
-
-
-def test_an_archive_that_lies_is_refused(tmp_path):
-    path = tmp_path / "lies.npz"
-    parts = {"data": np.ones(2), "indices": [0, 1], "indptr": [0, 10**7, 2], "shape": [2, 3]}
-    np.savez(path, **parts, y=[0, 1])
-    with pytest.raises(ValueError, match=r"lies\.npz: not a CSR matrix"):
-        read_examples(path)

@@ -106,7 +106,7 @@ def test_letters_are_counted_by_reason_and_shown_with_their_place():
         {"text": "", "reason": "3 fields, not 2"},
     ]
     section = letters_section(letters, 1234)
-    assert section.heading == "1,234 rows could not be read"
+    assert section.heading == "1,234 rows could not be used"
     assert EVIL not in section.body
     assert "<th>3 fields, not 2</th><td>2</td>" in section.body
     assert "x" * 200 not in section.body
@@ -120,5 +120,5 @@ def test_letters_are_counted_by_reason_and_shown_with_their_place():
 def test_the_plane_of_a_pipeline_is_a_picture_inside_the_page():
     X, y = make_checkerboard(300, random_state=0)
     model = make_online_pipeline(OnlineScaler(), RampSVC(C=10, gamma=4)).fit(X * 1000, y)
-    section = plane_section(model, X * 1000, y)
+    section = plane_section(model, X * 1000, y, ["$a", "b$"])
     assert re.search(r'src="data:image/png;base64,[A-Za-z0-9+/=]+"', section.body)

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 import onlinesvm
-from onlinesvm.cli.console import one_line_errors, stderr, stdout
+from onlinesvm.cli import options
+from onlinesvm.cli.console import one_line_errors, plain, stderr, stdout
 
 __all__ = ["app"]
 
@@ -19,23 +20,6 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-DataFile = Annotated[
-    Path, typer.Argument(help="Examples: .csv, .tsv, .libsvm, .svm, .svmlight or .npz (X, y).")
-]
-ModelFile = Annotated[Path, typer.Argument(help="A saved model, e.g. model.safetensors.")]
-Target = Annotated[
-    str | None,
-    typer.Option(help="Name or number of the label column of a table.", show_default="the last"),
-]
-Header = Annotated[
-    bool | None,
-    typer.Option(
-        "--header/--no-header",
-        help="Whether the first line of a table names its columns.",
-        show_default="where it shows",
-    ),
-]
 
 
 def _print_version(wanted: bool) -> None:
@@ -54,6 +38,270 @@ def _root(
     ] = False,
 ) -> None:
     pass
+
+
+@app.command()
+def learn(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="SOURCE",
+            help="A file (CSV, JSON Lines, Parquet, ...; packed or not), a folder, an address, "
+            "- for a pipe, or a .toml file with all of this.",
+            show_default=False,
+        ),
+    ],
+    target: options.Target = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="A method, see [bold]onlinesvm methods[/].",
+            show_default="chosen by the target",
+            autocompletion=options.method_names,
+        ),
+    ] = None,
+    param: options.Params = None,
+    run: Annotated[
+        str | None,
+        typer.Option(
+            help="The folder of the run; where it has one, it goes on.",
+            show_default="NAME.run",
+        ),
+    ] = None,
+    key: options.Key = None,
+    ignore: options.Ignore = None,
+    types: options.Types = None,
+    header: options.Header = None,
+    separator: options.Separator = None,
+    format: options.Format = None,
+    prepare: Annotated[
+        str | None,
+        typer.Option(
+            help="automatic: gaps, scales, words; as-is: numbers to the model alone.",
+            show_default="automatic",
+        ),
+    ] = None,
+    lesson: Annotated[
+        int | None,
+        typer.Option(min=1, help="Most rows predicted before they are learned.", show_default=1024),
+    ] = None,
+    window: Annotated[
+        int | None, typer.Option(min=1, help="Rows that count as now.", show_default=1000)
+    ] = None,
+    metric: Annotated[
+        list[str] | None, typer.Option(help="A metric, such as kappa; repeatable.")
+    ] = None,
+    fsync: Annotated[
+        str | None,
+        typer.Option(
+            help="always, interval or never: what a power failure may take.",
+            show_default="interval",
+        ),
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Learn so many rows, no more.")] = None,
+    follow: Annotated[
+        bool | None,
+        typer.Option(
+            "--follow/--no-follow",
+            help="Wait for more, until Ctrl-C.",
+            show_default="for brokers",
+        ),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object a line on standard output.")
+    ] = False,
+) -> None:
+    """Learn a file or a stream, row by row; the same command again goes on where it ended."""
+    with one_line_errors():
+        from onlinesvm.cli.learn import learn_command
+        from onlinesvm.cli.recipe import parse_pairs, parse_params
+        from onlinesvm.cli.wishes import Wishes
+
+        wishes = Wishes(
+            source=source,
+            target=target,
+            model=model,
+            params=parse_params(param or []),
+            run=run,
+            key=key,
+            ignore=tuple(ignore or ()),
+            types=parse_pairs("--types", types or [], "zip=category"),
+            header=header,
+            separator=separator,
+            format=format,
+            prepare=prepare,
+            lesson=lesson,
+            window=window,
+            metrics=tuple(metric or ()),
+            fsync=fsync,
+            limit=limit,
+            follow=follow,
+        )
+        raise typer.Exit(
+            learn_command(wishes, "json" if as_json else "quiet" if quiet else "screen")
+        )
+
+
+@app.command()
+def report(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Where the page goes.", show_default="RUN/report.html")
+    ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option(help="What was learned, for a picture where it has two columns of numbers."),
+    ] = None,
+) -> None:
+    """Write a run as one HTML page that needs nothing else."""
+    with one_line_errors():
+        from onlinesvm.cli.reporting import report_command
+
+        stdout().print(plain(report_command(run, out, source)), soft_wrap=True)
+
+
+@app.command()
+def predict(
+    model: options.Model,
+    source: options.Source,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Where the rows go.", show_default="standard output"),
+    ] = None,
+    scores: Annotated[
+        bool, typer.Option("--scores", help="Decision values behind each prediction.")
+    ] = False,
+    header: options.Header = None,
+    separator: options.Separator = None,
+    format: options.Format = None,
+) -> None:
+    """Write every row again, with what the model says of it."""
+    with one_line_errors():
+        from onlinesvm.cli.predicting import predict as go
+        from onlinesvm.cli.wishes import Reading
+
+        reading = Reading(header=header, separator=separator, format=format)
+        go(stderr(), model, source, reading, out, "scores" if scores else "prediction")
+
+
+@app.command()
+def evaluate(
+    model: options.Model,
+    source: options.Source,
+    target: options.Target = None,
+    header: options.Header = None,
+    separator: options.Separator = None,
+    format: options.Format = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+) -> None:
+    """Judge a saved model by rows with labels; nothing is learned."""
+    with one_line_errors():
+        from onlinesvm.cli.judging import evaluate as go
+        from onlinesvm.cli.wishes import Reading
+
+        reading = Reading(target=target, header=header, separator=separator, format=format)
+        go(stderr(), stdout(), model, source, reading, "json" if as_json else "table")
+
+
+@app.command()
+def inspect(model: options.Model) -> None:
+    """Show what a saved model or a run is and what it has seen."""
+    with one_line_errors():
+        from onlinesvm.cli.inspecting import describe
+
+        stdout().print(describe(model))
+
+
+@app.command()
+def tune(
+    source: options.Source,
+    target: options.Target = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A method to try; repeatable.",
+            show_default="usual ones",
+            autocompletion=options.method_names,
+        ),
+    ] = None,
+    param: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-p", "--param", metavar="NAME=VALUE", help="What all candidates have; repeatable."
+        ),
+    ] = None,
+    rows: Annotated[int, typer.Option(min=50, help="First rows to try on.")] = 20_000,
+    candidates: Annotated[int, typer.Option(min=2, help="How many are tried.")] = 27,
+    seed: Annotated[int, typer.Option(min=0, help="Another seed, other candidates.")] = 0,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Processes.", show_default="all processors")
+    ] = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option(help="Where trials are kept, to go on.", show_default="NAME.tune"),
+    ] = None,
+    key: options.Key = None,
+    ignore: options.Ignore = None,
+    types: options.Types = None,
+    header: options.Header = None,
+    separator: options.Separator = None,
+    format: options.Format = None,
+) -> None:
+    """Find a method and its parameters on the first rows: many on few, the best on more."""
+    with one_line_errors():
+        from onlinesvm.cli.recipe import parse_pairs, parse_params
+        from onlinesvm.cli.tuning import processors
+        from onlinesvm.cli.tuning import tune as go
+        from onlinesvm.cli.wishes import Reading, folder_for
+
+        reading = Reading(
+            target=target,
+            key=key,
+            ignore=tuple(ignore or ()),
+            types=parse_pairs("--types", types or [], "zip=category"),
+            header=header,
+            separator=separator,
+            format=format,
+        )
+        command = go(
+            stderr(),
+            source,
+            reading,
+            methods=model or [],
+            params=parse_params(param or []),
+            rows=rows,
+            count=candidates,
+            seed=seed,
+            jobs=jobs or processors(),
+            folder=folder or folder_for(source, ".tune"),
+        )
+        stdout().print(command, markup=False, soft_wrap=True)
+
+
+@app.command()
+def merge(
+    models: Annotated[
+        list[Path], typer.Argument(metavar="MODEL...", help="Saved models, or folders of runs.")
+    ],
+    out: Annotated[Path, typer.Option(help="Where the merged model goes.")],
+) -> None:
+    """Make one model of those that learned parts of a stream."""
+    with one_line_errors():
+        from onlinesvm.cli.merging import merge as go
+
+        go(stderr(), models, out)
+
+
+@app.command()
+def methods() -> None:
+    """List every estimator: what it is for and what it can do."""
+    with one_line_errors():
+        from onlinesvm.cli.methods import catalogue
+
+        console = stdout()
+        for part in catalogue():
+            console.print(part)
 
 
 @app.command()
@@ -80,17 +328,6 @@ def demo(
 
 
 @app.command()
-def methods() -> None:
-    """List every estimator: what it is for and what it can do."""
-    with one_line_errors():
-        from onlinesvm.cli.methods import catalogue
-
-        console = stdout()
-        for part in catalogue():
-            console.print(part)
-
-
-@app.command()
 def doctor() -> None:
     """Say what is installed, and test in a second that it works."""
     with one_line_errors():
@@ -105,62 +342,3 @@ def doctor() -> None:
             well = well and came_out
         if not well:
             raise typer.Exit(1)
-
-
-@app.command()
-def fit(
-    data: DataFile,
-    save: Annotated[Path, typer.Option(help="Where the model goes.")] = Path("model.safetensors"),
-    method: Annotated[
-        str, typer.Option(help="An estimator, see [bold]onlinesvm methods[/].")
-    ] = "RampSVC",
-    param: Annotated[
-        list[str] | None,
-        typer.Option("-p", "--param", metavar="NAME=VALUE", help="A parameter of it; repeatable."),
-    ] = None,
-    target: Target = None,
-    header: Header = None,
-) -> None:
-    """Learn a file in one pass, row by row, and save the model."""
-    with one_line_errors():
-        from onlinesvm.cli.models import fit_file
-
-        fit_file(
-            stderr(),
-            data,
-            method=method,
-            params=param or [],
-            target=target,
-            header=header,
-            save=save,
-        )
-
-
-@app.command()
-def predict(
-    model: ModelFile,
-    data: DataFile,
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Where the predictions go, one a line.", show_default="standard output"),
-    ] = None,
-    scores: Annotated[
-        bool, typer.Option("--scores", help="Decision values after each prediction.")
-    ] = False,
-    target: Target = None,
-    header: Header = None,
-) -> None:
-    """Predict the rows of a file; where it has labels, say how many were right."""
-    with one_line_errors():
-        from onlinesvm.cli.models import predict_file
-
-        predict_file(stderr(), model, data, out=out, scores=scores, target=target, header=header)
-
-
-@app.command()
-def info(model: ModelFile) -> None:
-    """Show what a saved model is and what it has seen."""
-    with one_line_errors():
-        from onlinesvm.cli.models import describe_file
-
-        stdout().print(describe_file(model))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onlinesvm.cli.files import check_target
+from onlinesvm.cli.targets import check_target
 from onlinesvm.report import plot_decision, plot_history
 from onlinesvm.report.style import figure
 from onlinesvm.stream import Snapshot

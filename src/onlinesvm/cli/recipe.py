@@ -21,7 +21,10 @@ def build(method: str, params: Mapping[str, Any]) -> Any:
         hint = f"did you mean {near[0]}?" if near else f"it has {', '.join(known)}"
         raise ValueError(f"-p {name}: {cls.__name__} has no such parameter; {hint}")
     model = cls(**params)
-    model._core_params(1)
+    try:
+        model._core_params(1)
+    except ValueError as error:
+        raise ValueError(f"--model {cls.__name__}: {error}") from None
     return model
 
 

@@ -179,7 +179,7 @@ def _draw_examples(ax: Axes, X: Floats, y: Labels, classes: Labels, outside: Mas
     for k, label in enumerate(classes):
         mine = y == label
         believed, ignored = X[mine & ~outside], X[mine & outside]
-        _dots(ax, believed, c=_colour(k), s=size, linewidths=0, label=f"class {label}")
+        _dots(ax, believed, c=_colour(k), s=size, linewidths=0, label=f"class {_seen(label)}")
         _dots(ax, ignored, c=_colour(k), s=3 * size, linewidths=_stroke(2 * size), marker="x")
     if outside.any():  # one grey cross stands for those of all classes in the legend
         count = f"outside the ramp ({outside.sum():,})"
@@ -320,6 +320,11 @@ def _tint(colour: str, strength: float) -> Any:
     from matplotlib.colors import to_rgb
 
     return tuple(strength * np.array(to_rgb(colour)) + (1 - strength) * np.array(to_rgb(PAPER)))
+
+
+def _seen(label: Any) -> str:
+    """A label as fonts can draw it."""
+    return "".join(c if c.isprintable() else "?" for c in str(label))
 
 
 def _listing(values: set[Any]) -> str:

@@ -39,7 +39,8 @@ def letters_section(letters: Sequence[Mapping[str, Any]], total: int) -> Section
         "<tr><th>where</th><th>column</th><th>why</th><th>row</th></tr>\n"
         f"{rows}\n</table></div>"
     )
-    return Section(f"{total:,} rows could not be read", body, "full")
+    rows = "1 row" if total == 1 else f"{total:,} rows"
+    return Section(f"{rows} could not be used", body, "full")
 
 
 def where(letter: Mapping[str, Any]) -> str:

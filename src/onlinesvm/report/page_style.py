@@ -24,7 +24,7 @@ th, td { padding: .3rem .8rem .3rem 0; text-align: right; border-bottom: 1px sol
   vertical-align: baseline }
 tr:first-child th { vertical-align: bottom }
 th:first-child { text-align: left; position: sticky; left: 0; background: var(--paper);
-  min-width: 5.6rem }
+  min-width: 6.4rem }
 .words th, .words td { text-align: left; font-weight: normal }
 .words table + table, .words + .words { margin-top: .8rem }
 td[style] { padding-left: .8rem }

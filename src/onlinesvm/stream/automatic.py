@@ -72,8 +72,9 @@ def choose(schema: Schema, examples: Examples) -> Choice:
             o.PassiveAggressiveClassifier(classes="open"), f"{what}: linear, and fast for ever"
         )
     return Choice(
-        o.RampSVC(classes="open", max_support=1000, keep_non_support=500),
-        f"{labels} labels: a kernel that bears wrong labels, of bounded size",
+        # Below s = -1 and with the oldest forgotten first, it also follows a stream that turns.
+        o.RampSVC(classes="open", s=-3.0, forget="oldest", max_support=1000, keep_non_support=500),
+        f"{labels} labels: a kernel that bears wrong labels and drift, of bounded size",
     )
 
 

@@ -277,6 +277,8 @@ def test_a_known_schema_finds_its_columns(tmp_path):
     assert read(tmp_path, "rooms,town,sold,price\n", schema=schema).n == 0
     with pytest.raises(ValueError, match="no column 'rooms', 'town', which the schema has"):
         read(tmp_path, "sold,price\nyes,1\n", schema=schema, header=True)
+    with pytest.raises(ValueError, match="no column 'rooms', 'town', which the schema has"):
+        read(tmp_path, "sold,a,b,c\nyes,1,2,3\n", schema=schema)  # names, though few are known
     with pytest.raises(ValueError, match="2 columns without names, the schema has 4"):
         read(tmp_path, "1,2\n", schema=schema)
 

@@ -181,8 +181,8 @@ def _named(first: list[str], below: Any, wishes: Wishes) -> bool:
     cells = {cell.strip() for cell in first}
     if isinstance(wishes.target, str) and wishes.target in cells and not wishes.target.isdigit():
         return True
-    if wishes.schema is not None:
-        return {c.name for c in wishes.schema.features} <= cells
+    if wishes.schema is not None:  # one name that is known makes a line of names
+        return not {c.name for c in wishes.schema.features}.isdisjoint(cells)
     return has_names(first, [_readable(below.column(j)) for j in range(len(first))])
 
 

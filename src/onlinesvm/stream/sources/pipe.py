@@ -72,4 +72,4 @@ class Pipe:
         for raw in arriving(stream, self.form.records, data, self._at["byte"], self._at["line"]):
             examples, bad = self.form.parse(raw)
             self._at = {"byte": raw.end_byte, "line": raw.end_line}
-            yield Block(examples, self._at, bad)
+            yield Block(examples, self._at, bad, raw=raw)

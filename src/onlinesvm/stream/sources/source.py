@@ -60,12 +60,15 @@ class Block:
     bad : list of BadRow
     done : float or None
         Share of the source that lies behind, where it has an end.
+    raw : Raw or None
+        What it was read from, where that is text: for whoever hands rows on as they were.
     """
 
     examples: Examples
     end: Place
     bad: list[BadRow] = field(default_factory=list)
     done: float | None = None
+    raw: Any = None
 
 
 class Source(Protocol):

@@ -86,7 +86,7 @@ class TextFile:
                     "head": _mark(head, raw.end_byte),
                 }
                 bad = [replace(row, file=self.name) for row in bad]
-                yield Block(examples, end, bad, stream.share)
+                yield Block(examples, end, bad, stream.share, raw)
         finally:
             stream.close()
 

@@ -58,10 +58,10 @@ def settle(
         verdict = judge(name, cells[name], decimal)
         if name in types:
             verdict = _as_told(where, name, cells[name], types[name], decimal)
-        if part == "feature" and verdict.is_id:
-            part = "ignored"
         if part == "feature" and verdict.note:
             notes.append(verdict.note)
+        if part == "feature" and verdict.is_id:
+            part = "ignored"
         columns.append(_for_its_part(Column(name, verdict.kind, part, verdict.form)))
     if not any(c.part == "feature" for c in columns):
         raise ValueError(

@@ -1,0 +1,78 @@
+"""What came out of a run, on one screen."""
+
+from __future__ import annotations
+
+import math
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from onlinesvm.cli.console import plain
+from onlinesvm.cli.display import name_of, number, shown_metrics
+from onlinesvm.report.letters import where
+from onlinesvm.stream.run import RunRecord, read_run
+
+__all__ = ["say_findings", "verdict"]
+
+_SMALLER_IS_BETTER = ("mae", "rmse", "false_alarms")
+
+
+def say_findings(console: Console, folder: Path) -> None:
+    """How well it went beside what looks at no feature, what could not be read, what lies where."""
+    record = read_run(folder)
+    history = record.evaluation().history
+    seen = next(iter(history[-1].values())).seen if history else 0
+    console.print(f"\n[bold]{seen:,} rows[/] learned, each predicted before")
+    if history:
+        for line in verdict(history[-1], record.options.window):
+            console.print(f"  {plain(line)}", soft_wrap=True)
+    _say_letters(console, record)
+    for label, name in (("model", "model.onlinesvm"), ("report", "report.html")):
+        if (folder / name).exists():
+            console.print(f"{label:<7} {plain(folder / name)}", soft_wrap=True)
+
+
+def verdict(last: Any, window: int) -> list[str]:
+    """A line for each of the main metrics, and whether the baselines are beaten."""
+    (_, model), *others = last.items()
+    metrics = shown_metrics(last)
+    lines = []
+    for metric in metrics:
+        words = f"{name_of(metric):<9} {number(metric, model.window.get(metric))}"
+        if model.seen > window:
+            words += f" of the last {window:,}" if metric == metrics[0] else ""
+            overall = model.metrics.get(metric)
+            words += "" if overall is None else f", {number(metric, overall)} of all"
+        marks = [(name, shot.window.get(metric, math.nan)) for name, shot in others]
+        beside = [f"{name} {number(metric, mark)}" for name, mark in marks if mark == mark]
+        lines.append(f"{words}{'; ' if beside else ''}{', '.join(beside)}")
+    if others and metrics:
+        lines.append(_beaten(metrics[0], model, others))
+    return lines
+
+
+def _beaten(metric: str, model: Any, others: list[tuple[str, Any]]) -> str:
+    sign = -1 if metric in _SMALLER_IS_BETTER else 1
+    mine = sign * model.window[metric]
+    better = [name for name, shot in others if not mine > sign * shot.window[metric]]
+    if not better:
+        return "better than what looks at no column"
+    return f"NO better than {' and '.join(better)}, which looks at no column"
+
+
+def _say_letters(console: Console, record: RunRecord) -> None:
+    first = list(islice(record.dead_letters(), 3))
+    if not first:
+        return
+    total = sum(1 for _ in record.dead_letters())
+    path = record.folder / "dead_letters.jsonl"
+    rows = "1 row" if total == 1 else f"{total:,} rows"
+    console.print(f"[yellow]{rows} could not be used[/], see {plain(path)}", soft_wrap=True)
+    for letter in first:
+        column = f", column {letter['column']}" if letter.get("column") else ""
+        console.print(
+            f"  {plain(where(letter))}{plain(column)}: {plain(letter.get('reason', ''))}",
+            soft_wrap=True,
+        )

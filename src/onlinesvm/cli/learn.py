@@ -1,0 +1,83 @@
+"""`learn` from flags to exit code: a display by taste, a report and findings at the end."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+from rich.console import Console
+
+from onlinesvm.cli.console import plain, stderr
+from onlinesvm.cli.display import Display, JsonDisplay, LineDisplay, LiveDisplay, NoDisplay
+from onlinesvm.cli.findings import say_findings
+from onlinesvm.cli.learning import Outcome, learn
+from onlinesvm.cli.opening import open_for
+from onlinesvm.cli.reporting import write_report
+from onlinesvm.cli.wishes import Wishes, from_toml
+from onlinesvm.stream.run import read_run
+
+__all__ = ["learn_command"]
+
+Mode = Literal["screen", "json", "quiet"]
+STOPPED = 130  # what shells make of Ctrl-C
+
+
+def learn_command(wishes: Wishes, mode: Mode) -> int:
+    """Learn, show, report; gives the exit code."""
+    if str(wishes.source).endswith(".toml"):
+        path = Path(str(wishes.source))
+        wishes = replace(wishes, source=None).over(from_toml(path))
+    console = stderr() if mode == "screen" else Console(stderr=True, quiet=True)
+
+    def display(source: str, live: bool) -> Display:
+        if mode == "json":
+            return JsonDisplay(_write)
+        if mode == "quiet":
+            return NoDisplay()
+        if console.is_terminal and not console.is_dumb_terminal:
+            return LiveDisplay(console, source)
+        return LineDisplay(console)
+
+    outcome = learn(console, wishes, display)
+    _report(console, wishes, outcome)
+    say_findings(console, outcome.folder)
+    if outcome.stopped:
+        again = shlex.join(["onlinesvm", *sys.argv[1:]])
+        console.print(f"stopped, nothing is lost; to go on: {plain(again)}", soft_wrap=True)
+    if mode == "json":
+        _write(json.dumps(_end(outcome)) + "\n")
+    return STOPPED if outcome.stopped else 0
+
+
+def _write(line: str) -> None:
+    sys.stdout.write(line)
+    sys.stdout.flush()
+
+
+def _report(console: Console, wishes: Wishes, outcome: Outcome) -> None:
+    """A page, where there is something to tell and something to draw it with."""
+    record = read_run(outcome.folder)
+    if not record.metrics():
+        return
+    source = None
+    try:
+        if record.config.source["replays"]:
+            source = open_for(str(wishes.source), wishes, record.schema)
+        write_report(outcome.folder, source=source)
+    except ImportError as missing:
+        console.print(f"[yellow]note:[/] no report: {plain(missing)}", soft_wrap=True)
+    finally:
+        if source is not None:
+            source.close()
+
+
+def _end(outcome: Outcome) -> dict[str, object]:
+    return {
+        "event": "stopped" if outcome.stopped else "end",
+        "run": str(outcome.folder),
+        "model": str(outcome.folder / "model.onlinesvm"),
+    }

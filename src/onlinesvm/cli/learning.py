@@ -1,0 +1,184 @@
+"""`learn`: from any source to a model that survives, with a report at the end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from sklearn.base import is_classifier, is_regressor
+
+from onlinesvm.cli.console import plain
+from onlinesvm.cli.display import Display
+from onlinesvm.cli.opening import columns_in_words, open_for, say_notes
+from onlinesvm.cli.recipe import build
+from onlinesvm.cli.wishes import Wishes, folder_for
+from onlinesvm.params import check_word
+from onlinesvm.stream.automatic import (
+    as_they_are,
+    choose,
+    prepared,
+    task_of,
+    with_open_classes,
+)
+from onlinesvm.stream.run import Run, RunOptions, read_run
+from onlinesvm.stream.sources import Examples, Schema, Source
+from onlinesvm.stream.sources.limited import Limited
+from onlinesvm.stream.sources.peeked import Peeked
+
+__all__ = ["Outcome", "learn", "run_folder"]
+
+PREPARE = ("automatic", "as-is")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How `learn` ended."""
+
+    folder: Path
+    stopped: bool  # by Ctrl-C or SIGTERM
+
+
+def learn(console: Console, wishes: Wishes, display_for: Any) -> Outcome:
+    """Begin a run, or go on with it, until the source ends or somebody stops it.
+
+    `display_for` makes a display from the name of a source and whether more may come at any time.
+    """
+    if wishes.source is None:
+        raise ValueError("SOURCE is missing: name a file, a folder, an address or - for a pipe")
+    check_word("--prepare", wishes.prepare or PREPARE[0], PREPARE)
+    wanted = build(wishes.model, wishes.params) if wishes.model else None
+    if wanted is None and wishes.params:
+        raise ValueError("-p gives parameters of a model; name it by --model")
+    _options(wishes, follow=False)
+    folder = run_folder(wishes)
+    resumes = (folder / "run.json").is_file()
+    run, source = _resumed(console, wishes, folder) if resumes else _begun(console, wishes, wanted)
+    display: Display = display_for(source.name, source.live)
+    try:
+        with run:
+            with display.open():
+                for moment in run.steps():
+                    display.show(moment)
+            stopped = run.ended == "signal"
+    finally:
+        source.close()
+    return Outcome(folder, stopped)
+
+
+def run_folder(wishes: Wishes) -> Path:
+    """Where the run lies: as told, or under the name of the source."""
+    return folder_for(str(wishes.source), ".run") if wishes.run is None else Path(wishes.run)
+
+
+def _begun(console: Console, wishes: Wishes, wanted: Any) -> tuple[Run, Source]:
+    source = Peeked(open_for(str(wishes.source), wishes))
+    if source.first is None:
+        raise ValueError(f"{source.name}: no row that can be read; see what is in it")
+    first = source.first.examples
+    if wanted is None:
+        chosen = choose(source.schema, first)
+        model, why = chosen.model, f" ({chosen.why}; --model takes another)"
+    else:
+        _demand_fit(wanted, source.schema, first)
+        model, why = with_open_classes(wanted), ""
+    if (wishes.prepare or PREPARE[0]) == "automatic":
+        whole = prepared(source.schema, first, model)
+    else:
+        whole = as_they_are(source.schema, model)
+    follow = wishes.follow
+    if follow is None:
+        follow = source.live and "://" in str(wishes.source)
+    if follow and not source.live:
+        raise ValueError(f"--follow: {source.name} has an end; follow a folder or a broker")
+    limited = Limited(source, wishes.limit)
+    options = _options(wishes, follow=follow, metrics=_metrics(wishes, model, first))
+    run = Run.begin(run_folder(wishes), limited, whole, options)
+    say_notes(console, source)
+    if is_classifier(model) and task_of(source.schema, first) == "regress":
+        note = f"{source.schema.target!r} looks like a number; a regressor would take it as one"
+        console.print(f"[yellow]note:[/] {plain(note)}", soft_wrap=True)
+    _say(console, "columns", columns_in_words(source.schema))
+    _say(console, "model", f"{' '.join(repr(model).split())}{why}")
+    return run, limited
+
+
+def _resumed(console: Console, wishes: Wishes, folder: Path) -> tuple[Run, Source]:
+    record = read_run(folder)
+    checkpoint = record.checkpoint()
+    try:
+        source = open_for(str(wishes.source), wishes, record.schema)
+        limited = Limited(source, wishes.limit, checkpoint.arrived)
+        run = Run.resume(folder, limited)
+    except ValueError as error:
+        hint = f"{folder} has a run of {record.config.source['name']}: give another --run"
+        raise ValueError(f"{error} ({hint})") from None
+    last = run.model.steps[-1][1] if hasattr(run.model, "steps") else run.model
+    try:
+        _demand_same(wishes, folder, last, record.options)
+    except ValueError:
+        run.close()
+        raise
+    _say(console, "going on", f"{folder} has {run.seen:,} rows of {record.config.source['name']}")
+    return run, limited
+
+
+def _demand_same(wishes: Wishes, folder: Path, model: Any, options: RunOptions) -> None:
+    """A ValueError where the flags contradict what the run was begun with."""
+    asked: dict[str, tuple[Any, Any]] = {}
+    if wishes.model is not None:
+        asked["--model"] = type(build(wishes.model, {})).__name__, type(model).__name__
+        known = model.get_params()
+        asked |= {f"-p {n}": (value, known.get(n)) for n, value in wishes.params.items()}
+    for name in ("lesson", "window", "fsync"):
+        if getattr(wishes, name) is not None:
+            asked[f"--{name}"] = getattr(wishes, name), getattr(options, name)
+    for flag, (now, then) in asked.items():
+        if repr(now) != repr(then):
+            raise ValueError(
+                f"{flag} {now}: the run in {folder} was begun with {then}; leave it out to go on, "
+                "or give another --run"
+            )
+
+
+def _options(wishes: Wishes, *, follow: bool, metrics: Any = None) -> RunOptions:
+    given = {name: getattr(wishes, name) for name in ("lesson", "window", "fsync")}
+    return RunOptions(
+        **{name: value for name, value in given.items() if value is not None},
+        metrics=metrics or wishes.metrics or None,
+        silence="wait" if follow else "end",
+    )
+
+
+def _metrics(wishes: Wishes, model: Any, first: Examples) -> tuple[str, ...] | None:
+    """Those asked for; of two classes also the AUC, for which a stream need not name them."""
+    if wishes.metrics or not is_classifier(model):
+        return wishes.metrics or None
+    usual = ("accuracy", "balanced_accuracy", "kappa", "kappa_temporal", "f1_macro")
+    return (*usual, "auc") if len(set(np.asarray(first.y).tolist())) == 2 else usual
+
+
+def _demand_fit(model: Any, schema: Schema, first: Examples) -> None:
+    """A ValueError where the method named cannot learn such a target."""
+    name, task = type(model).__name__, task_of(schema, first)
+    if not hasattr(model, "partial_fit"):
+        raise ValueError(f"--model {name}: learns in one batch, no stream; see onlinesvm methods")
+    if task == "detect" and (is_classifier(model) or is_regressor(model)):
+        raise ValueError(f"--model {name}: needs a target; name its column by --target")
+    y = np.asarray(first.y)
+    if is_regressor(model) and y.dtype.kind not in "fiu":
+        raise ValueError(
+            f"--model {name}: predicts numbers, and {schema.target!r} has words such as "
+            f"{y[0]!r:.40}; take a classifier"
+        )
+    if is_classifier(model) and y.dtype.kind == "f" and not np.all(y == np.round(y)):
+        raise ValueError(
+            f"--model {name}: predicts labels, and {schema.target!r} has numbers such as {y[0]}; "
+            f"take a regressor, or --types {schema.target}=category"
+        )
+
+
+def _say(console: Console, label: str, text: str) -> None:
+    console.print(f"[bold]{label:<9}[/] {plain(text)}", soft_wrap=True)

@@ -1,0 +1,103 @@
+"""`predict`: rows in, the same rows out with what the model says of them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+
+from onlinesvm.atomic import replacing
+from onlinesvm.cli.console import visible
+from onlinesvm.cli.opening import say_notes
+from onlinesvm.cli.rows_out import Added, writer_for
+from onlinesvm.cli.saved import Saved
+from onlinesvm.cli.targets import check_target
+from onlinesvm.cli.wishes import Reading
+from onlinesvm.stream.sources import Examples
+
+__all__ = ["predict"]
+
+
+def predict(
+    console: Console,
+    path: Path,
+    spec: str,
+    reading: Reading,
+    out: Path | None,
+    columns: Literal["prediction", "scores"],
+) -> None:
+    """Write each row with what the model says of it; `columns` may ask for its scores, too."""
+    saved = Saved.find(path)
+    saved.demand("predict", "makes features and predicts nothing; name the model behind it")
+    if columns == "scores":
+        saved.demand("decision_function", "predicts numbers and has no scores")
+    if out is not None:
+        check_target("--out", out)
+    source = saved.open(spec, reading)
+    bad = 0
+    try:
+        say_notes(console, source)
+        with _opened(out) as write:
+            rows = writer_for(source)
+            names = _names(saved, columns)
+            write(rows.head(names))
+            for block in source.blocks():
+                write(rows.body(block, Added(names, _values(saved, columns, block.examples))))
+                bad += len(block.bad)
+    finally:
+        source.close()
+    if bad:
+        console.print(f"[yellow]{bad:,} rows[/] could not be read: they have no prediction")
+
+
+def _names(saved: Saved, columns: str) -> list[str]:
+    if columns == "prediction":
+        return ["prediction"]
+    classes = list(getattr(saved.model, "classes_", ()))
+    if len(classes) <= 2:
+        return ["prediction", "score"]
+    return ["prediction", *(f"score_{label}" for label in classes)]
+
+
+def _values(saved: Saved, columns: str, examples: Examples) -> list[list[object]]:
+    """The cells to be added to each row."""
+    if not len(examples):
+        return []
+    predictions = np.asarray(saved.model.predict(examples.X)).tolist()
+    if columns == "prediction":
+        return [[label] for label in predictions]
+    scores: NDArray[np.float64] = np.asarray(saved.model.decision_function(examples.X))
+    rows = scores.reshape(len(predictions), -1).tolist()
+    return [
+        [label, *(float(f"{f:.6g}") for f in row)]
+        for label, row in zip(predictions, rows, strict=True)
+    ]
+
+
+@contextmanager
+def _opened(out: Path | None) -> Iterator[Callable[[bytes], object]]:
+    """A file that is written whole or not at all, or standard output, which is not."""
+    if out is not None:
+        with replacing(out) as file:
+            yield file.write
+    elif sys.stdout.isatty():  # what a terminal would obey is spelt out
+        yield lambda data: print(_seen(data), end="")
+    else:
+        yield _piped
+        sys.stdout.flush()
+
+
+def _seen(data: bytes) -> str:
+    lines = data.decode(errors="backslashreplace").splitlines()
+    return "".join(visible(line) + "\n" for line in lines)
+
+
+def _piped(data: bytes) -> None:
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()

@@ -1,0 +1,106 @@
+"""`report`: a run folder as one page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from onlinesvm.cli.console import visible
+from onlinesvm.cli.opening import columns_in_words, open_for
+from onlinesvm.cli.wishes import Reading
+from onlinesvm.report import Section, write_page
+from onlinesvm.report.alarms import drift_alarms
+from onlinesvm.report.calibration import calibration_section
+from onlinesvm.report.confusion import confusion_section
+from onlinesvm.report.letters import letters_section
+from onlinesvm.report.plane import plane_section
+from onlinesvm.stream.run import RunRecord, read_run
+from onlinesvm.stream.sources import Source
+
+__all__ = ["report_command", "write_report"]
+
+_LETTERS = 1000
+
+
+def write_report(folder: Path, out: Path | None = None, source: Source | None = None) -> Path:
+    """Write the page of a run; gives where it is.
+
+    With the source, a classifier of two numbers gets a picture of the plane.
+    """
+    record = read_run(folder)
+    history = record.evaluation()
+    if not len(history):
+        raise ValueError(f"{folder}: nothing was learned yet; there is nothing to report")
+    name = record.config.model["name"]
+    alarms = drift_alarms(history, name)
+    path = folder / "report.html" if out is None else out
+    write_page(
+        history,
+        path,
+        title=record.config.source["name"],
+        drifts=alarms,
+        sections=list(_sections(record, source)),
+        facts=_facts(record, alarms),
+    )
+    return path
+
+
+def report_command(folder: Path, out: Path | None, spec: str | None) -> Path:
+    """The same with the source by its name."""
+    if spec is None:
+        return write_report(folder, out)
+    source = open_for(spec, Reading(), read_run(folder).schema)
+    try:
+        return write_report(folder, out, source)
+    finally:
+        source.close()
+
+
+def _facts(record: RunRecord, alarms: list[int]) -> dict[str, str]:
+    facts = {
+        "model": record.config.model["parameters"],
+        "columns": columns_in_words(record.schema),
+        "run": f"{record.config.run}, begun by onlinesvm {record.config.versions['onlinesvm']}",
+    }
+    if alarms:
+        facts["drift"] = "errors rose after " + ", ".join(f"{n:,}" for n in alarms) + " examples"
+    return facts
+
+
+def _sections(record: RunRecord, source: Source | None) -> Iterator[Section]:
+    checkpoint = record.checkpoint()
+    marks = checkpoint.course["runners"][record.config.model["name"]]["card"]
+    pairs = {(t, g): n for t, g, n in marks["totals"].get("Confusion", ())}
+    if pairs:
+        yield confusion_section(pairs)
+    window = marks["window"]
+    if "score" in window and (section := calibration_section(window["truth"], window["score"])):
+        yield section
+    if source is not None and (section := _plane(checkpoint.model, source)) is not None:
+        yield section
+    letters = list(islice(record.dead_letters(), _LETTERS))
+    if letters:
+        yield letters_section(letters, sum(1 for _ in record.dead_letters()))
+
+
+def _plane(model: Any, source: Source) -> Section | None:
+    """The picture of a classifier of two numbers."""
+    two = [c for c in source.schema.features if c.kind in ("number", "flag")]
+    if len(two) != 2 or len(source.schema.features) != 2 or not source.replays:
+        return None
+    if not is_classifier(model) or not hasattr(model, "decision_function"):
+        return None
+    block = next((b for b in source.blocks() if len(b.examples)), None)
+    if block is None or block.examples.y is None:
+        return None
+    X, y = np.asarray(block.examples.X, dtype=np.float64), np.asarray(block.examples.y)
+    known = set(model.classes_.tolist())
+    shown = np.isfinite(X).all(axis=1) & np.array([label in known for label in y.tolist()])
+    if not shown.any():
+        return None
+    return plane_section(model, X[shown], y[shown], [visible(c.name) for c in two])

@@ -1,0 +1,31 @@
+"""What the library says, in the words of the command line."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["in_flags"]
+
+_FLAGS = (
+    (r"types=\{'([^']*)': '([^']*)'\}", r"--types \1=\2"),
+    (r"ignore=\['([^']*)'\]", r"--ignore \1"),
+    (r"key='([^']*)'", r"--key \1"),
+    (r"header=True", "--header"),
+    (r"header=False", "--no-header"),
+    (r"schema=read_run\(folder\)\.schema", "the same options"),
+    (r"\b(target|key|ignore|types) (?=names |says |has )", r"--\1 "),
+    (r"\b(target|separator|format|key|ignore|types)=(?=[\s,;:.)]|$)", r"--\1"),
+)
+
+
+def in_flags(text: str) -> str:
+    """Arguments of Python as options.
+
+    >>> in_flags("the target is the last column, 'y': target= names another")
+    "the target is the last column, 'y': --target names another"
+    >>> in_flags("looks like a name of rows: ignore=['id'] or key='id'")
+    'looks like a name of rows: --ignore id or --key id'
+    """
+    for python, flag in _FLAGS:
+        text = re.sub(python, flag, text)
+    return text

@@ -1,0 +1,268 @@
+"""What is done with a saved model: predict, evaluate, inspect, merge."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+
+import messy_files
+import numpy as np
+import pytest
+from command import refused, run
+from sklearn.metrics import accuracy_score, cohen_kappa_score, f1_score, roc_auc_score
+
+import onlinesvm
+
+pytest.importorskip("pyarrow")
+pytest.importorskip("matplotlib")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """The messy files and a run of each."""
+    path = tmp_path_factory.mktemp("saved")
+    messy_files.write_all(path)
+    targets = {"customers": "churn", "flats": "price", "mails": "label", "petals": "flower"}
+    for name in messy_files.FILES:
+        stem = name.partition(".")[0]
+        more = ("--target", targets[stem]) if stem in targets else ("--ignore", "x0")
+        run("learn", path / name, *more, "--run", path / f"{stem}.run", "-q")
+    return path
+
+
+@pytest.fixture
+def folder(made, monkeypatch):
+    monkeypatch.chdir(made)
+    return made
+
+
+def predicted(*arguments):
+    text = run("predict", *arguments, words="stdout")
+    return list(csv.reader(text.splitlines()))
+
+
+# --- predict --------------------------------------------------------------------------------------
+
+
+def test_rows_come_back_as_they_were_with_a_prediction(folder):
+    before = (folder / "petals.csv").read_text().splitlines()
+    text = run("predict", "petals.run", "petals.csv", words="stdout").splitlines()
+    assert text[0] == "length,width,flower,prediction"
+    assert [line.rpartition(",")[0] for line in text] == before
+    model = onlinesvm.load("petals.run/model.onlinesvm")
+    X = np.loadtxt("petals.csv", delimiter=",", skiprows=1, usecols=(0, 1))
+    assert [line.rpartition(",")[2] for line in text[1:]] == model.predict(X).tolist()
+
+
+def test_scores_belong_to_their_classes(folder):
+    rows = predicted("petals.run", "petals.csv", "--scores")
+    assert rows[0][3:] == ["prediction", "score_aster", "score_borage", "score_clover"]
+    for row in rows[1:50]:
+        best = int(np.argmax([float(cell) for cell in row[4:]]))
+        assert row[3] == ["aster", "borage", "clover"][best]
+    assert "no scores" in refused("predict", "flats.run", "flats.csv", "--scores")
+
+
+def test_quotes_separators_and_line_ends_inside_are_kept(folder):
+    said = run("predict", "flats.run", "flats.csv", "--out", "told.csv")
+    assert said == ""
+    with (folder / "told.csv").open(newline="", encoding="utf-8") as file:
+        told = list(csv.reader(file))
+    with (folder / "flats.csv").open(newline="", encoding="utf-8-sig") as file:
+        assert [row[:-1] for row in told] == list(csv.reader(file))
+    assert all(float(row[-1]) > 0 for row in told[1:])
+
+
+def test_rows_that_cannot_be_read_stay_in_their_place(folder):
+    import gzip
+
+    text = run("predict", "customers.run", "customers.csv.gz", "--out", "told.csv")
+    assert "2 rows could not be read: they have no prediction" in text
+    told = (folder / "told.csv").read_text().splitlines()
+    lines = gzip.decompress((folder / "customers.csv.gz").read_bytes()).decode().splitlines()
+    assert [line.rpartition(";")[0] for line in told] == lines
+    assert [k for k, line in enumerate(told) if line.endswith(";")] == [700, 900]
+
+
+def test_json_stays_json(folder):
+    lines = run("predict", "mails.run", "mails.jsonl", words="stdout").splitlines()
+    first = json.loads(lines[0])
+    assert list(first) == ["text", "hour", "label", "prediction"]
+    assert lines[0].startswith((folder / "mails.jsonl").read_text().splitlines()[0][:-1])
+    assert len(lines) == 1000
+    assert lines[500] == (folder / "mails.jsonl").read_text().splitlines()[500]
+
+
+def test_columns_are_found_by_name_with_and_without_a_run(folder, tmp_path):
+    expected = [row[-1] for row in predicted("petals.run", "petals.csv")][1:]
+    rows = list(csv.reader((folder / "petals.csv").open()))
+    other = tmp_path / "other.csv"
+    other.write_text(
+        "".join(f"{w},junk,{length}\n" for length, w, _ in rows).replace("junk", "z", 1)
+    )
+    alone = tmp_path / "alone.onlinesvm"
+    alone.write_bytes((folder / "petals.run" / "model.onlinesvm").read_bytes())
+    for model in ("petals.run", "petals.run/model.onlinesvm", alone):
+        assert [row[-1] for row in predicted(model, other)][1:] == expected
+    (tmp_path / "less.csv").write_text("length,z\n1,2\n")
+    assert "no column 'width'" in refused("predict", alone, tmp_path / "less.csv")
+
+
+def test_every_kind_of_column_is_known_to_the_model_alone(folder, tmp_path):
+    alone = tmp_path / "alone.onlinesvm"
+    for stem, name in (("customers", "customers.csv.gz"), ("flats", "flats.csv")):
+        alone.write_bytes((folder / f"{stem}.run" / "model.onlinesvm").read_bytes())
+        assert run("predict", alone, name, words="stdout") == run(
+            "predict", f"{stem}.run", name, words="stdout"
+        )
+
+
+def test_labels_with_separators_do_not_shift_the_scores(tmp_path):
+    table = tmp_path / "commas.csv"
+    table.write_text("width,colour\n" + '1,"red, dark"\n-1,blue\n2,"red, dark"\n-2,blue\n' * 9)
+    run("learn", table, "--model", "PegasosSVC", "--run", tmp_path / "r", "-q")
+    rows = predicted(tmp_path / "r", table, "--scores")
+    assert {len(row) for row in rows} == {4}
+
+
+def test_predictions_are_written_whole_or_not_at_all(folder, monkeypatch, tmp_path):
+    out = tmp_path / "precious.csv"
+    out.write_text("precious")
+
+    def full_disk(descriptor):
+        raise OSError(28, "No space left on device", str(out))
+
+    monkeypatch.setattr("os.fsync", full_disk)
+    assert "No space left" in refused("predict", "petals.run", "petals.csv", "--out", out)
+    assert out.read_text() == "precious"
+
+
+def test_refusals_of_predict(folder, tmp_path):
+    assert "no such file" in refused("predict", "absent.onlinesvm", "petals.csv")
+    assert "no such file" in refused("predict", "petals.run", "absent.csv")
+    assert "petals.csv" in refused("predict", "petals.csv", "petals.csv")
+    assert "is a folder" in refused("predict", "petals.run", "petals.csv", "--out", folder)
+    features = tmp_path / "features.onlinesvm"
+    onlinesvm.NystroemFeatures(4).fit([[1.0, 2.0], [2.0, 1.0]]).save(features)
+    assert "predicts nothing" in refused("predict", features, "petals.csv")
+
+
+# --- evaluate -------------------------------------------------------------------------------------
+
+
+def test_marks_are_those_of_scikit_learn(folder):
+    facts = json.loads(
+        run("evaluate", "customers.run", "customers.csv.gz", "--json", words="stdout")
+    )
+    assert facts["rows"] == 1498
+    assert facts["bad"] == 2
+    text = run("predict", "customers.run", "customers.csv.gz", "--scores", words="stdout")
+    rows = [row for row in csv.reader(text.splitlines(), delimiter=";") if row[-1]]
+    truth, guess = [row[5] for row in rows[1:]], [row[-2] for row in rows[1:]]
+    score = [float(row[-1]) for row in rows[1:]]
+    mine = facts["models"]["PassiveAggressiveClassifier"]
+    assert mine["accuracy"] == pytest.approx(accuracy_score(truth, guess))
+    assert mine["kappa"] == pytest.approx(cohen_kappa_score(truth, guess))
+    assert mine["f1_macro"] == pytest.approx(f1_score(truth, guess, average="macro"))
+    positive = [label == "yes" for label in truth]
+    assert mine["auc"] == pytest.approx(roc_auc_score(positive, score), abs=1e-4)
+    assert set(facts["models"]) == {"PassiveAggressiveClassifier", "no-change", "majority"}
+
+
+def test_nothing_is_learned_by_looking(folder):
+    before = (folder / "petals.run" / "model.onlinesvm").read_bytes()
+    text = run("evaluate", "petals.run", "petals.csv")
+    assert "900 rows" in text
+    assert re.search(r"RampSVC +9\d\.\d%", text)
+    assert (folder / "petals.run" / "model.onlinesvm").read_bytes() == before
+
+
+def test_a_regressor_is_judged_by_its_errors(folder):
+    text = run("evaluate", "flats.run", "flats.csv")
+    assert "MAE" in text
+    assert "last value" in text
+
+
+def test_evaluate_needs_labels(folder, tmp_path):
+    bare = tmp_path / "bare.csv"
+    bare.write_text("length,width\n1,2\n2,3\n")
+    assert "flower" in refused("evaluate", "petals.run", bare)
+    alone = tmp_path / "alone.onlinesvm"
+    alone.write_bytes((folder / "petals.run" / "model.onlinesvm").read_bytes())
+    assert "--target" in refused("evaluate", alone, "petals.csv")
+    assert "900 rows" in run("evaluate", alone, "petals.csv", "--target", "flower")
+
+
+# --- inspect --------------------------------------------------------------------------------------
+
+
+def test_inspect_tells_what_it_is(folder):
+    said = run("inspect", "petals.run")
+    assert re.search(r"source +petals\.csv", said)
+    assert re.search(r"method +RampSVC", said)
+    assert re.search(r"behind +OnlineImputer, OnlineScaler", said)
+    assert re.search(r"classes +3 \(aster, borage, clover\)", said)
+    assert re.search(r"examples seen +900", said)
+    assert re.search(r"can +unlearn", said)
+    alone = run("inspect", "petals.run/model.onlinesvm")
+    assert "source" not in alone
+    assert "no run" in refused("inspect", ".")
+    broken = folder / "broken.onlinesvm"
+    broken.write_bytes((folder / "petals.run" / "model.onlinesvm").read_bytes()[:-10])
+    assert "broken.onlinesvm" in refused("inspect", broken)
+
+
+# --- merge ----------------------------------------------------------------------------------------
+
+
+def test_parts_of_a_stream_are_merged(folder, tmp_path):
+    lines = (folder / "petals.csv").read_text().splitlines(keepends=True)
+    ask = (
+        "--target",
+        "flower",
+        "--model",
+        "StreamSVC",
+        "-p",
+        "classes=['aster','borage','clover']",
+    )
+    for k, part in enumerate((lines[1:400], lines[400:])):
+        (tmp_path / f"{k}.csv").write_text(lines[0] + "".join(part))
+        run(
+            "learn",
+            tmp_path / f"{k}.csv",
+            *ask,
+            "--prepare",
+            "as-is",
+            "--run",
+            tmp_path / f"{k}",
+            "-q",
+        )
+    said = run("merge", tmp_path / "0", tmp_path / "1", "--out", tmp_path / "m.onlinesvm")
+    assert "900 examples" in said
+    assert onlinesvm.load(tmp_path / "m.onlinesvm").n_seen_ == 900
+    assert onlinesvm.load(tmp_path / "0" / "model.onlinesvm").n_seen_ == 399
+
+
+def test_what_cannot_be_merged_is_refused(folder, tmp_path):
+    out = tmp_path / "m.onlinesvm"
+    assert "StreamSVC" in refused("merge", "petals.run", "petals.run", "--out", out)
+    assert "two models" in refused("merge", "petals.run", "--out", out)
+    for k in (0, 1):
+        run(
+            "learn",
+            "petals.csv",
+            "--target",
+            "flower",
+            "--model",
+            "StreamSVC",
+            "--limit",
+            300 + k,
+            *(("--ignore", "length") if k else ()),
+            "--run",
+            tmp_path / f"{k}",
+            "-q",
+        )
+    line = refused("merge", tmp_path / "0", tmp_path / "1", "--out", out)
+    assert "prepared otherwise" in line
+    assert not out.exists()
