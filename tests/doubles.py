@@ -30,6 +30,8 @@ class ArraySource:
         columns = [Column(f"x{j}", "number") for j in range(X.shape[1])]
         if y is not None:
             columns.append(Column("y", "category", "target"))
+        if keys is not None:
+            columns.append(Column("who", "category", "key"))
         self.schema = Schema(tuple(columns))
 
     def identity(self):

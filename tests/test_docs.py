@@ -101,6 +101,17 @@ def test_first_programs_run(page, last, tmp_path, monkeypatch, capsys):
     assert re.fullmatch(last, capsys.readouterr().out.strip())
 
 
+def test_how_to_survive_runs(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("pyarrow")
+    monkeypatch.chdir(tmp_path)
+    page = "how-to/run-that-survives.md"
+    names: dict[str, object] = {}
+    for block in re.findall(r"```python\n(.*?)```", text(page), re.DOTALL):
+        exec(compile(block, page, "exec"), names)
+    shown = "".join(re.findall(r"```text\n(.*?)```", text(page), re.DOTALL))
+    assert capsys.readouterr().out == shown
+
+
 def test_how_to_evaluate_runs(tmp_path, monkeypatch, capsys):
     import matplotlib as mpl
 

@@ -37,19 +37,19 @@ class Course:
         """Let everybody answer; what they say before they have learned anything does not count."""
         self._mark(Exam(lesson, self._kind), self._ask(lesson), counts=self.started)
 
-    def train(self, lesson: Lesson) -> None:
+    def train(self, lesson: Lesson, keys: list[Any] | None = None) -> None:
         """Teach everybody."""
         for runner in self._runners.values():
-            runner.train(lesson)
+            runner.train(lesson, keys)
         self.started = True
 
-    def attend(self, lesson: Lesson) -> None:
+    def attend(self, lesson: Lesson, keys: list[Any] | None = None) -> None:
         """Test and train; if a model refuses the lesson, nothing has changed.
 
         Marks are given last, for what was said first.
         """
         exam, answers, counts = Exam(lesson, self._kind), self._ask(lesson), self.started
-        self.train(lesson)
+        self.train(lesson, keys)
         self._mark(exam, answers, counts=counts)
 
     def _ask(self, lesson: Lesson) -> dict[str, Answers | None]:

@@ -35,7 +35,7 @@ def enrolled(
         raise ValueError("models is empty: give at least one, as {'name': model}")
     check_count("window", window, at_least=1)
     check_count("delay", delay)
-    labels = None if classes is None else np.asarray(classes)
+    labels = None if classes is None else _ordered(classes)
     kind = _common_kind(models)
     given = None if metrics is None else chosen_metrics(metrics, kind, labels)
     offered = BASELINES[kind]
@@ -51,6 +51,15 @@ def enrolled(
         card = Scorecard(usual_metrics(kind, labels, None) if given is None else given, window)
         runners[name] = BaselineRunner(baseline(delay), kind, card)
     return Course(runners, kind, delay)
+
+
+def _ordered(classes: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
+    labels = np.asarray(classes)
+    try:
+        sorted(labels.tolist())
+    except TypeError:
+        raise ValueError(f"classes must be labels of one type, got {classes!r:.60}") from None
+    return labels
 
 
 def _common_kind(models: Mapping[str, Any]) -> Kind:

@@ -101,8 +101,8 @@ class Runner:
         """Mark what it said, or says without a look at the rows, if that counts."""
         raise NotImplementedError
 
-    def train(self, lesson: Lesson) -> None:
-        """Teach."""
+    def train(self, lesson: Lesson, keys: list[Any] | None = None) -> None:
+        """Teach; `keys` say whose the examples are, for models that can forget by them."""
 
     def snapshot(self, seen: int) -> Snapshot:
         """How it stands now; the next stretch of `recent_accuracy` begins."""
@@ -184,9 +184,9 @@ class ModelRunner(Runner):
         if counts and answers is not None:
             self._mark(exam, answers)
 
-    def train(self, lesson: Lesson) -> None:
+    def train(self, lesson: Lesson, keys: list[Any] | None = None) -> None:
         with self._working("learnt"):
-            self.student.learn(lesson.X, lesson.y)
+            self.student.learn(lesson.X, lesson.y, keys)
         self.learnt += count_rows(lesson.X)
 
     def glance(self, seen: int) -> Snapshot:

@@ -63,15 +63,16 @@ class Student:
         """Its answers, before it hears the labels."""
         raise NotImplementedError
 
-    def learn(self, X: Any, y: Any) -> None:
+    def learn(self, X: Any, y: Any, keys: Any = None) -> None:
         """Teach it."""
+        named = {} if keys is None else {"keys": keys}
         if self._classes is not None:
-            self._learn_many(X, y, classes=self._classes)
+            self._learn_many(X, y, classes=self._classes, **named)
             self._classes = None
-        elif self._comes_alone(X):
+        elif keys is None and self._comes_alone(X):
             self._learn_one(X[0], None if y is None else y[0])
         else:
-            self._learn_many(X, y)
+            self._learn_many(X, y, **named)
 
     def _learn_one(self, x: Any, y: Any) -> None:
         self.model.learn_one(x, y)
@@ -156,8 +157,8 @@ class DetectorStudent(Student):
             return Answers(np.where(f < 0, UNUSUAL, USUAL).tolist(), f.tolist())
         return Answers(np.asarray(self.model.predict(X)).tolist())
 
-    def learn(self, X: Any, y: Any) -> None:
-        super().learn(X, None)
+    def learn(self, X: Any, y: Any, keys: Any = None) -> None:
+        super().learn(X, None, keys)
 
 
 class RiverStudent(Student):
@@ -187,7 +188,7 @@ class RiverStudent(Student):
         score = None if second is None else [row.get(second, 0.0) for row in chances]
         return Answers(guess, score, chances)
 
-    def learn(self, X: Any, y: Any) -> None:
+    def learn(self, X: Any, y: Any, keys: Any = None) -> None:
         if self._kind == "detector":
             for x in records(X):
                 self.model.learn_one(x)

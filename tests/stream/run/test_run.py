@@ -306,17 +306,14 @@ def test_ctrl_c_within_a_lesson_leaves_the_checkpoint_before(tmp_path, undisturb
     X, y = stream()
     options = RunOptions(classes=LABELS, every=90, window=60)
 
-    class Impatient(PassiveAggressiveClassifier):
-        pass
-
     run = Run.begin(tmp_path / "run", ArraySource(X, y, spoilt=13), a_model(), options)
     steps = run.steps()
     next(steps)
     run.checkpoint()
     attend = run._course.attend
 
-    def interrupted(lesson):
-        attend(lesson)
+    def interrupted(lesson, keys):
+        attend(lesson, keys)
         raise KeyboardInterrupt
 
     run._course.attend = interrupted
@@ -366,6 +363,7 @@ def test_folders_that_are_not_free(tmp_path):
         (type("Mine", (RampSVC,), {})(), {}, "class of your own"),
         (RampSVC(), {"metrics": ["mae"]}, "not for a classifier"),
         (RampSVC(), {"baselines": ["luck"]}, "no-change"),
+        (RampSVC(), {"classes": ["ja", 2**70]}, "classes must be labels of one type"),
     ],
 )
 def test_what_cannot_be_run_is_refused_before_anything_is_written(tmp_path, model, options, match):
@@ -536,3 +534,37 @@ def test_a_line_without_end_is_left_out(tmp_path):
         file.write(b"\n")
     with pytest.raises(ValueError, match=r"line \d+: it is no JSON object"):
         record.metrics()
+
+
+# --- keys -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("replays", [True, False])
+def test_keys_go_with_their_examples(tmp_path, replays):
+    X, y = stream(200)
+    keys = [f"customer {i % 7}" for i in range(len(y))]
+    source = ArraySource(X, y, spoilt=13, replays=replays, keys=keys)
+    with Run.begin(tmp_path / "run", source, RampSVC(), RunOptions(classes=LABELS)) as run:
+        next(run.steps())
+    with Run.resume(tmp_path / "run", source) as run:
+        source.since = run.arrived
+        list(run.steps())
+    good = [i for i in range(len(y)) if (i + 1) % 13]
+    alone = RampSVC()
+    alone.partial_fit(X[good], y[good], classes=LABELS, keys=[keys[i] for i in good])
+    model = onlinesvm.load(tmp_path / "run" / "model.onlinesvm")
+    for one in (model, alone):
+        one.unlearn(keys=["customer 3"])
+    assert model.support_.tolist() == alone.support_.tolist()
+    assert model.dual_coef_.tobytes() == alone.dual_coef_.tobytes()
+
+
+def test_a_model_without_keys_is_refused_a_source_with_some(tmp_path, monkeypatch):
+    X, y = stream(20)
+    source = ArraySource(X, y, keys=list(range(20)))
+    narrow = {"raising": False}  # it is inherited
+    monkeypatch.setattr(
+        PassiveAggressiveClassifier, "partial_fit", lambda self, X, y, classes=None: self, **narrow
+    )
+    with pytest.raises(ValueError, match="source has keys, 'who'"):
+        Run.begin(tmp_path / "run", source, PassiveAggressiveClassifier())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -125,6 +126,7 @@ class Run:
         """
         config = RunConfig.new(source, model, options or RunOptions())
         course = course_for(model, config)
+        _demand_keys(model, source)
         empty = Checkpoint.first(config.run, model, course.state())
         data = empty.to_bytes()
         home = RunFolder(folder)
@@ -283,7 +285,7 @@ class Run:
             True,
         )  # until the lesson is over: no half of one is saved
         try:
-            self._course.attend(_lesson(rows))
+            self._course.attend(_lesson(rows), rows.keys)
         except ValueError:
             if not self._course.started:
                 raise
@@ -295,7 +297,7 @@ class Run:
         for i in range(len(rows)):
             one = part(rows, i, i + 1)
             try:
-                self._course.attend(_lesson(one))
+                self._course.attend(_lesson(one), one.keys)
             except ValueError as error:
                 reason = " ".join(str(error).split())
                 self._bury([BadRow(row_text(one, self._config.schema), reason)])
@@ -434,6 +436,16 @@ def course_for(model: Any, config: RunConfig) -> Course:
         window=options.window,
         baselines=options.baselines,
     )
+
+
+def _demand_keys(model: Any, source: Source) -> None:
+    """A ValueError if examples have keys and the model does not take them."""
+    key = next((c.name for c in source.schema.columns if c.part == "key"), None)
+    if key is not None and "keys" not in inspect.signature(model.partial_fit).parameters:
+        raise ValueError(
+            f"source has keys, {key!r}, which {type(model).__name__} does not take; "
+            "open it without a key"
+        )
 
 
 def _lesson(rows: Examples) -> Lesson:
