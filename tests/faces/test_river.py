@@ -74,6 +74,30 @@ def test_our_scaler_in_a_river_pipeline() -> None:
     assert score.get() > 0.8
 
 
+PIPED = [
+    onlinesvm.PassiveAggressiveClassifier(),
+    onlinesvm.PassiveAggressiveRegressor(),
+]
+
+
+@pytest.mark.parametrize("last", PIPED, ids=lambda model: type(model).__name__)
+def test_our_pipelines_pass_rivers_checks(last: Any) -> None:
+    model = onlinesvm.make_online_pipeline(onlinesvm.OnlineScaler(warm_up=20), last)
+    for check in checks.yield_checks(to_river(model)):
+        if check.__name__ != "check_bounded_memory_growth":  # thousands of dicts, each held a while
+            random.seed(0)
+            check(to_river(model))
+
+
+def test_our_pipeline_under_rivers_evaluation() -> None:
+    ours = onlinesvm.make_online_pipeline(onlinesvm.OnlineScaler(), onlinesvm.PegasosSVC(1e-3))
+    model = to_river(ours)
+    score = evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
+    assert score.get() > 0.8
+    assert not ours.__sklearn_is_fitted__()
+    assert ours[-1].classes is None
+
+
 def test_progressive_validation_in_a_pipeline() -> None:
     model = preprocessing.StandardScaler() | RiverClassifier(
         onlinesvm.PassiveAggressiveClassifier(C=0.01)

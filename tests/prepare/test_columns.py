@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import onlinesvm
 from onlinesvm import (
@@ -24,6 +25,7 @@ from onlinesvm import (
     make_online_pipeline,
 )
 from onlinesvm.base import persistence
+from onlinesvm.checks import parametrize
 from onlinesvm.checks.streams import fingerprint
 
 pandas = pytest.importorskip("pandas")
@@ -183,3 +185,45 @@ def test_forged_files_are_refused_or_harmless(data: Any, tmp_path_factory: Any) 
         model = onlinesvm.load(path)
         model.predict(FRAME)
         model.partial_fit(FRAME[30:], LABELS[30:])
+
+
+# --- the contract -------------------------------------------------------------------------------
+
+NUMBERS = [
+    OnlineColumns([("all", OnlineScaler(warm_up=1000), "numbers")]),
+    OnlineColumns([("all", [OnlineImputer(warm_up=500), OnlineScaler(after="move")], "numbers")]),
+    OnlineColumns([("all", OnlineOneHot(max_categories=9), "numbers")]),
+]
+
+
+@parametrize(*NUMBERS)
+def test_ours(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+EXPECTED = {"check_dtype_object": "a column of odd things is one of categories, and goes nowhere"}
+
+
+@parametrize_with_checks(NUMBERS[:1], expected_failed_checks=lambda _: EXPECTED)
+def test_scikit_learns(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def test_a_settled_part_gives_the_same_features_however_the_stream_is_cut() -> None:
+    """Its own count of rows ends when it is done, and is not compared."""
+    X = np.random.default_rng(0).normal(size=(90, 4))
+    whole, pieces = (OnlineColumns([("all", OnlineScaler(warm_up=20), "numbers")]) for _ in "ab")
+    whole.partial_fit(X)
+    for row in X:
+        pieces.learn_one(row)
+    assert np.array_equal(whole.transform(X), pieces.transform(X))
+    for name, array in whole._arrays().items():
+        assert "facts" in name or np.array_equal(array, pieces._arrays()[name])
+
+
+def test_a_bad_weight_is_refused_when_nothing_is_left_to_learn() -> None:
+    X = np.random.default_rng(0).normal(size=(90, 4))
+    model = OnlineColumns([("all", OnlineScaler(warm_up=20), "numbers")]).partial_fit(X)
+    for w in (-np.ones(90), np.full(90, np.nan), np.ones(3)):
+        with pytest.raises(ValueError, match="weight"):
+            model.partial_fit(X, sample_weight=w)

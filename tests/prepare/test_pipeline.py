@@ -24,17 +24,22 @@ from onlinesvm import (
     SGDSVC,
     FourierFeatures,
     IncrementalSVC,
+    NormaOneClassSVM,
     NormaSVC,
     NystroemFeatures,
     OnlineColumns,
+    OnlineImputer,
     OnlinePipeline,
     OnlineScaler,
     PassiveAggressiveClassifier,
     PassiveAggressiveRegressor,
     PegasosSVC,
+    PokerSVR,
+    RampSVC,
     make_online_pipeline,
 )
 from onlinesvm.base import persistence
+from onlinesvm.checks import parametrize
 from onlinesvm.checks.streams import fingerprint
 from onlinesvm.prepare.tables import Held
 
@@ -383,6 +388,26 @@ def test_scikit_learns(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
+# --- ours ---------------------------------------------------------------------------------------
+
+
+@parametrize(
+    make_online_pipeline(OnlineScaler(warm_up=20), PassiveAggressiveClassifier()),
+    make_online_pipeline(OnlineScaler(warm_up=20), IncrementalSVC(C=3.0)),
+    make_online_pipeline(
+        OnlineImputer(warm_up=30),
+        OnlineScaler(warm_up=20),
+        RampSVC(classes="open", keep_non_support=5, query="margin"),
+    ),
+    make_online_pipeline(OnlineScaler(after="move"), PokerSVR()),
+    make_online_pipeline(OnlineScaler(warm_up=20), NormaOneClassSVM()),
+    make_online_pipeline(NystroemFeatures(8, gamma=0.5), SGDSVC()),
+    make_online_pipeline(FourierFeatures(8, gamma=0.5), PegasosSVC()),
+)
+def test_ours(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
 # --- the short way -------------------------------------------------------------------------------
 
 
@@ -557,3 +582,38 @@ def test_names_are_strings_given_once_and_in_time():
     model.name_columns(["a", "b"]).partial_fit(np.eye(2), [0, 1])
     with pytest.raises(ValueError, match="before anything is learned"):
         model.name_columns(["a", "b"])
+
+
+@pytest.mark.parametrize("form", ["array", "dicts", "sparse", "frame"])
+def test_rows_held_are_not_the_callers(form: str) -> None:
+    """What is learned again at the end of the warm-up is what came, not what became of it."""
+    pandas = pytest.importorskip("pandas")
+    names = list("abc")
+
+    def rows() -> Any:
+        table = np.abs(X[:30]).copy()
+        match form:
+            case "dicts":
+                return [dict(zip(names, row, strict=True)) for row in table.tolist()]
+            case "sparse":
+                return sp.csr_array(table)
+            case "frame":
+                return pandas.DataFrame(table, columns=names)
+        return table
+
+    left, right = scaled(), scaled()
+    mine, labels = rows(), Y[:30].copy()
+    left.partial_fit(mine, labels)
+    right.partial_fit(rows(), Y[:30])
+    labels[:] = "in"
+    for row in mine if form == "dicts" else ():
+        row["a"] = 1e6
+    if form == "sparse":
+        mine.data[:] = 1e6
+    elif form == "frame":
+        mine.loc[:, "a"] = 1e6
+    elif form == "array":
+        mine[:] = 1e6
+    for model in (left, right):
+        model.partial_fit(rows(), Y[:30])
+    assert fingerprint(left) == fingerprint(right)

@@ -107,8 +107,9 @@ class InputValidation(ModelState):
         rows, newcomers = vocabulary.read(X, learning=learning)
         return rows, Columns(rows.columns(), len(X[0]), newcomers=tuple(newcomers))
 
+    @staticmethod
     def _read_weights(
-        self, sample_weight: Any, n: int, *, some: bool = False
+        sample_weight: Any, n: int, *, some: bool = False
     ) -> NDArray[np.float64] | None:
         """One weight per row, None for all 1; ``some`` of them must count."""
         if sample_weight is None:

@@ -25,12 +25,45 @@ Check = Callable[[Any], None]
 __all__ = ["Check", "check_estimator", "checks_for", "fingerprint", "name_of", "parametrize"]
 
 
+#: What a pipeline promises differently, and why.
+NOT_OF_PIPELINES = {
+    "check_one_pass_of_fit_is_partial_fit": "fit prepares by all rows, a stream by its first ones",
+    "check_class_weight_is_sample_weight": "sample weights count for the preparation, too",
+    "check_frames": "shuffled columns are put in order",
+    "check_dicts_into_named_columns": "a column that is missing is refused, and none is 0",
+}
+
+
+#: What a preparation column by column promises differently, and why.
+NOT_OF_COLUMNS = {
+    "check_one_pass_of_fit_is_partial_fit": "fit settles by all rows, a stream by its first ones",
+    "check_silent_before_any_data": "its columns are known when the first rows have come",
+    "check_passes_of_fit_leave_the_rows_their_names": "it keeps no examples, and none has an id",
+    "check_weight_zero_is_skipped": "it keeps no examples, and none has an id",
+    "check_ids": "it keeps no examples, and none has an id",
+    "check_verbs_work_or_say_who_can": "it keeps no examples",
+    "check_keys_change_nothing_else": "it keeps no examples, and none has a key",
+    "check_bad_keys_change_nothing": "it keeps no examples, and none has a key",
+    "check_frames": "shuffled columns are put in order",
+    "check_dicts_into_named_columns": "names that it does not know are passed over",
+    "check_bad_parameters": "its one parameter is no declared one",
+    "check_size_is_reported": "it has no core of its own",
+}
+
+
 def checks_for(estimator: Any) -> Iterator[Check]:
     """The checks that apply to an estimator; they copy it, so it stays unlearned."""
+    left_out = _left_out(estimator)
     for part in (learning, inputs, mistakes, persistence, memory, keys):
         for name, check in vars(part).items():
-            if name.startswith("check_") and check.applies(estimator):
+            if name.startswith("check_") and name not in left_out and check.applies(estimator):
                 yield check
+
+
+def _left_out(estimator: Any) -> dict[str, str]:
+    if hasattr(estimator, "steps"):
+        return NOT_OF_PIPELINES
+    return NOT_OF_COLUMNS if hasattr(estimator, "parts") else {}
 
 
 def check_estimator(estimator: Any) -> None:

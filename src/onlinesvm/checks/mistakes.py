@@ -11,9 +11,11 @@ from sklearn.base import clone, is_regressor
 
 from .streams import (
     Stream,
+    adjusted,
     all_classes,
     classifying,
     fingerprint,
+    last_of,
     learned,
     predicted,
     predicted_one,
@@ -70,12 +72,13 @@ def _bad_learning(model: Any, stream: Stream) -> Iterator[tuple[str, Callable[[]
         yield f"one weight of {odd}", partial(model.learn_one, X[0], y[0], odd)
     yield "weights too short", lambda: learn(X, y, sample_weight=np.ones(n - 1))
     yield "weights of two dimensions", lambda: learn(X, y, sample_weight=np.ones((n, 2)))
-    for name, ids in {
+    bad_ids = {
         "duplicate ids": np.zeros(n, dtype=int),
         "ids too short": np.arange(n - 1) + 1000,
         "negative ids": -1 - np.arange(n),
         "ids of floats": np.arange(n) + 0.5,
-    }.items():
+    }
+    for name, ids in bad_ids.items() if hasattr(model, "n_seen_") else ():  # it counts examples
         yield name, partial(learn, X, y, ids=ids)
     odd = np.inf if model.__sklearn_tags__().input_tags.allow_nan else np.nan
     x = np.where(np.arange(X.shape[1]) == 1, odd, X[0])
@@ -89,8 +92,8 @@ def _bad_learning(model: Any, stream: Stream) -> Iterator[tuple[str, Callable[[]
 
 @promise(streaming)
 def check_bad_calls_change_nothing(estimator: Any, stream: Stream) -> None:
-    if classifying(estimator) and isinstance(estimator.classes, str):
-        estimator = clone(estimator).set_params(classes=None)
+    if classifying(estimator) and isinstance(last_of(estimator).classes, str):
+        estimator = adjusted(estimator, classes=None)
     model = learned(estimator, stream)
     before, names = fingerprint(model), set(vars(model))
     for name, call in _bad_learning(model, stream):
@@ -128,13 +131,11 @@ def check_a_bad_fit_keeps_the_old_model(estimator: Any, stream: Stream) -> None:
 
 @promise()
 def check_bad_parameters(estimator: Any, stream: Stream) -> None:
-    plain = (
-        clone(estimator).set_params(classes=None) if classifying(estimator) else clone(estimator)
-    )
-    for name, declared in estimator._parameters.items():
+    plain = adjusted(estimator, classes=None) if classifying(estimator) else clone(estimator)
+    for name, declared in last_of(estimator)._parameters.items():
         weights = [{"ash": -1.0}, {"oak": 2.0}] if name == "class_weight" else []
         for value in (*declared.bad, *weights):
-            model = clone(plain).set_params(**{name: value})
+            model = adjusted(plain, **{name: value})
             call = partial(model.fit, stream.X, stream.y)
             complaint = refuses(call, ValueError, f"{name}={value!r}")
             assert name in complaint, f"{name}={value!r}: {complaint!r} does not name it"
@@ -144,7 +145,7 @@ def check_bad_parameters(estimator: Any, stream: Stream) -> None:
 
 @promise(streaming, classifying)
 def check_first_partial_fit_needs_classes(estimator: Any, stream: Stream) -> None:
-    model = clone(estimator).set_params(classes=None)
+    model = adjusted(estimator, classes=None)
     for call in ways_to_go_on(model, stream):
         assert "classes" in refuses(call, ValueError, "no classes")
         assert not model.__sklearn_is_fitted__()

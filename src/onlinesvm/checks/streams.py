@@ -63,10 +63,27 @@ def records_of(stream: Stream) -> list[dict[str, float]]:
     return [{f"f{j}": v for j, v in enumerate(x) if v >= 0.5} for x in stream.X.tolist()]
 
 
+def last_of(model: Any) -> Any:
+    """What predicts: the last step of a pipeline, any other model itself."""
+    return model.steps[-1][1] if hasattr(model, "steps") else model
+
+
+def adjusted(estimator: Any, **params: Any) -> Any:
+    """A copy with other parameters; those of a pipeline are those of its last step."""
+    model = clone(estimator)
+    last_of(model).set_params(**params)
+    return model
+
+
+def parameters(estimator: Any) -> dict[str, Any]:
+    """What :func:`adjusted` can change."""
+    params: dict[str, Any] = last_of(estimator).get_params(deep=False)
+    return params
+
+
 def knowing_classes(estimator: Any) -> Any:
     """A copy that needs not be told the classes when it starts."""
-    model = clone(estimator)
-    return model.set_params(classes=TREES) if is_classifier(model) else model
+    return adjusted(estimator, classes=TREES) if is_classifier(estimator) else clone(estimator)
 
 
 def with_gamma(estimator: Any) -> Any:
@@ -75,23 +92,25 @@ def with_gamma(estimator: Any) -> Any:
     That is a number for gamma, and a warm-up that is longer than the stream.
     """
     model = clone(estimator)
-    if "warm_up" in model.get_params(deep=False):
-        model.set_params(warm_up=10**6)
-    return model.set_params(gamma=0.25) if isinstance(getattr(model, "gamma", 0), str) else model
+    for _, step in getattr(model, "steps", [("", model)]):
+        if "warm_up" in step.get_params(deep=False):
+            step.set_params(warm_up=10**6)
+    by_word = isinstance(getattr(last_of(model), "gamma", 0), str)
+    return adjusted(model, gamma=0.25) if by_word else model
 
 
 def in_one_pass(estimator: Any) -> Any:
     """A copy whose ``fit`` makes one pass over the rows as they come."""
-    model, names = clone(estimator), estimator.get_params(deep=False)
+    names = parameters(estimator)
     if "shuffle" not in names:
-        return model
+        return clone(estimator)
     once = {"shuffle": False, "max_iter": 1}
-    return model.set_params(**{name: once[name] for name in once.keys() & names})
+    return adjusted(estimator, **{name: once[name] for name in once.keys() & names})
 
 
 def all_classes(model: Any) -> dict[str, Any]:
     """What the first partial_fit of a model must be told."""
-    if not is_classifier(model) or model.classes is not None:
+    if not is_classifier(model) or last_of(model).classes is not None:
         return {}
     return {"classes": TREES}
 
@@ -148,7 +167,7 @@ def fingerprint(model: Any) -> dict[str, bytes]:
     """Every bit of what a model has learned, by name: equal fingerprints, equal futures."""
     if not model.__sklearn_is_fitted__():
         return {}
-    if hasattr(model, "steps"):  # a pipeline is what its steps are, and what it holds
+    if hasattr(model, "_from_arrays"):  # what is made of others is what they are, and what it holds
         return {name: _bits(array) for name, array in model._arrays().items()}
     state = {f"state.{name}": _bits(array) for name, array in model._core.state().items()}
     facts = {name: to_json(name, fact) for name, fact in model._facts().items()}
@@ -164,18 +183,19 @@ EXACT = {"tol": 1e-9, "dtype": "float64"}
 
 def exact(estimator: Any) -> Any:
     """A copy that solves its problem as sharply as its parameters allow."""
-    known = EXACT.keys() & estimator.get_params(deep=False).keys()
-    return clone(estimator).set_params(**{name: EXACT[name] for name in known})
+    known = EXACT.keys() & parameters(estimator).keys()
+    return adjusted(estimator, **{name: EXACT[name] for name in known})
 
 
 def comparable(estimator: Any) -> Any:
     """A copy for streams cut in several ways: exact, unless the bits are compared anyway."""
-    return clone(estimator) if estimator._any_cut_gives == "bits" else exact(estimator)
+    bits = last_of(estimator)._any_cut_gives == "bits"
+    return clone(estimator) if bits else exact(estimator)
 
 
 def assert_same_model(a: Any, b: Any, X: Any, why: str) -> None:
     """Two models of one stream, cut in two ways, agree as closely as their class promises."""
-    same_solution = a._any_cut_gives == "solution"
+    same_solution = last_of(a)._any_cut_gives == "solution"
     odd = _differences(a, b, besides="state." if same_solution else "")
     assert not odd, f"{why}: the models differ in {', '.join(odd)}"
     if same_solution:
@@ -225,8 +245,9 @@ def classifying(estimator: Any) -> bool:
 
 def weighing(estimator: Any) -> bool:
     """All but several balls and ellipsoids, which refuse unlike weights, and hard margins."""
-    shape, balls = getattr(estimator, "shape", "ball"), getattr(estimator, "balls", 1)
-    return shape == "ball" and balls == 1 and getattr(estimator, "C", 1.0) != math.inf
+    last = last_of(estimator)
+    shape, balls = getattr(last, "shape", "ball"), getattr(last, "balls", 1)
+    return shape == "ball" and balls == 1 and getattr(last, "C", 1.0) != math.inf
 
 
 def sparse(estimator: Any) -> bool:
@@ -235,7 +256,8 @@ def sparse(estimator: Any) -> bool:
 
 def centring(estimator: Any) -> bool:
     """Whether dense rows are moved, and sparse ones cannot be."""
-    return getattr(estimator, "_centres", False)
+    steps = getattr(estimator, "steps", [("", estimator)])
+    return any(getattr(step, "_centres", False) for _, step in steps)
 
 
 def passing(estimator: Any) -> bool:
@@ -244,7 +266,7 @@ def passing(estimator: Any) -> bool:
 
 
 def savable(estimator: Any) -> bool:
-    return not callable(getattr(estimator, "kernel", None))
+    return not callable(getattr(last_of(estimator), "kernel", None))
 
 
 def promise(*kinds: Callable[[Any], bool], **options: Any) -> Callable[[Callable[..., None]], Any]:

@@ -12,7 +12,12 @@ from typing import Any
 from river import base
 from sklearn.base import clone, is_regressor
 
-from .. import FourierFeatures, PassiveAggressiveClassifier, PassiveAggressiveRegressor
+from .. import (
+    FourierFeatures,
+    OnlinePipeline,
+    PassiveAggressiveClassifier,
+    PassiveAggressiveRegressor,
+)
 from ..base import OnlineClassifier, OnlineRegressor, OnlineTransformer
 from ..base.validation import frame_records
 
@@ -20,13 +25,13 @@ __all__ = ["RiverClassifier", "RiverRegressor", "RiverTransformer", "to_river"]
 
 
 def to_river(
-    model: OnlineClassifier | OnlineRegressor | OnlineTransformer,
+    model: OnlineClassifier | OnlineRegressor | OnlineTransformer | OnlinePipeline,
 ) -> RiverClassifier | RiverRegressor | RiverTransformer:
     """The model as a river classifier, regressor or transformer that starts from nothing.
 
     Parameters
     ----------
-    model : estimator with ``learn_one``
+    model : estimator with ``learn_one``, or an :class:`~onlinesvm.OnlinePipeline`
         Its parameters are taken, not what it has learned.
 
     Examples
@@ -89,10 +94,12 @@ class RiverClassifier(_Wrapped, base.MiniBatchClassifier):
     model : classifier with ``learn_one``
     """
 
-    def __init__(self, model: OnlineClassifier) -> None:
+    def __init__(self, model: OnlineClassifier | OnlinePipeline) -> None:
         super().__init__(model)
-        if self._learner.classes is None:
-            self._learner.set_params(classes="open")
+        steps = getattr(self._learner, "steps", None)
+        last = steps[-1][1] if steps else self._learner
+        if last.classes is None:
+            last.set_params(classes="open")
 
     @property
     def _multiclass(self) -> bool:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import copy
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..base import OnlineTransformer
@@ -19,6 +20,7 @@ from ..base.json_values import from_json, to_json
 from ..base.locking import MadeOfOthers
 from ..base.persistence import rebuilt, write
 from ..base.sklearn_types import TransformerMixin
+from ..base.validation import one_row
 from .categories import ReadsObjects
 from .tables import Named, Names, read_named
 
@@ -67,6 +69,7 @@ class OnlineColumns(TransformerMixin, MadeOfOthers):
     """
 
     _vocabulary = None
+    _any_cut_gives = "bits"
     _names: Names = None
     columns_: dict[str, list[str]]
     parts_: dict[str, list[OnlineTransformer]]
@@ -85,8 +88,13 @@ class OnlineColumns(TransformerMixin, MadeOfOthers):
         fresh = not self.__sklearn_is_fitted__()
         return self._learn("partial_fit", X, sample_weight, fresh=fresh)
 
+    def learn_one(self, x: Any, y: Any = None, w: float = 1.0) -> Self:
+        """Go on with one dict or 1-D array."""
+        return self.partial_fit(one_row(x), y, w)
+
     def _learn(self, verb: str, X: Any, sample_weight: Any, *, fresh: bool) -> Self:
         table, names = read_named(X, None if fresh else self._names, fresh=fresh)
+        w = OnlineTransformer._read_weights(sample_weight, len(table))
         columns = self._assigned(table) if fresh else self.columns_
         after = {}
         for name, steps in (self._prototypes() if fresh else self.parts_).items():
@@ -97,7 +105,7 @@ class OnlineColumns(TransformerMixin, MadeOfOthers):
             for step in steps:
                 if fresh or not step._done:
                     step = copy.copy(step)
-                    getattr(step, verb)(rows, sample_weight=sample_weight)
+                    getattr(step, verb)(rows, sample_weight=w)
                 rows = step._features(rows)
                 learned.append(step)
             after[name] = learned
@@ -147,10 +155,12 @@ class OnlineColumns(TransformerMixin, MadeOfOthers):
         return self._features(X)
 
     def transform_one(self, x: Any) -> Any:
-        """The features of one dict, by name, without those that are 0."""
-        row = self.transform([x])
-        values = np.asarray(row.toarray() if sp.issparse(row) else row)[0].tolist()
-        pairs = zip(self.get_feature_names_out().tolist(), values, strict=True)
+        """The features of one example: an array of a 1-D array; of a dict those that are not 0."""
+        row = self.transform(one_row(x))
+        values = np.asarray(row.toarray() if sp.issparse(row) else row)[0]
+        if not isinstance(x, Mapping):
+            return values
+        pairs = zip(self.get_feature_names_out().tolist(), values.tolist(), strict=True)
         return {name: value for name, value in pairs if value}
 
     def _features(self, X: Any) -> Any:
@@ -211,6 +221,10 @@ class OnlineColumns(TransformerMixin, MadeOfOthers):
     def _done(self) -> bool:
         return all(step._done for step in self._every())
 
+    def can(self, verb: str) -> bool:
+        """False: it keeps no examples."""
+        return False
+
     def _ready(self) -> None:
         for step in self._every():
             step._ready()
@@ -222,6 +236,15 @@ class OnlineColumns(TransformerMixin, MadeOfOthers):
     def _every(self) -> list[Any]:
         """All transformers that have columns."""
         return [s for name, steps in self.parts_.items() for s in steps if self.columns_[name]]
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        doors = [_steps(name, which)[:1] for name, which, _ in self.parts]
+        takes = [step.__sklearn_tags__().input_tags for door in doors for step in door]
+        tags.input_tags.allow_nan = any(taken.allow_nan for taken in takes)
+        tags.input_tags.string = any(taken.string for taken in takes)
+        tags.transformer_tags.preserves_dtype = []
+        return tags
 
     def __sklearn_is_fitted__(self) -> bool:
         return "parts_" in self.__dict__

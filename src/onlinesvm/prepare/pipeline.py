@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -22,6 +23,7 @@ from ..base.json_values import from_json, to_json
 from ..base.keys import read_wanted
 from ..base.locking import MadeOfOthers
 from ..base.persistence import rebuilt, write
+from ..base.validation import one_row
 from .columns import OnlineColumns
 from .tables import Held, Named, Names, read_named, read_table, record_of
 
@@ -39,6 +41,14 @@ class _Progress:
 
 def _decides(pipeline: Any) -> bool:
     return hasattr(pipeline.steps[-1][1], "decision_function")
+
+
+def _scores(pipeline: Any) -> bool:
+    return hasattr(pipeline.steps[-1][1], "score")
+
+
+def _asks(pipeline: Any) -> bool:
+    return hasattr(pipeline.steps[-1][1], "wants_label")
 
 
 class OnlinePipeline(MadeOfOthers, Pipeline):
@@ -191,7 +201,7 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
                 return self
             target = None if y is None else self.steps[-1][1]._one_target(y)
             keys = None if key is None else [key]
-            return self.partial_fit(_one(x), target, sample_weight=w, keys=keys)
+            return self.partial_fit(one_row(x), target, sample_weight=w, keys=keys)
 
     def _after(self, progress: _Progress, batch: Held) -> _Progress:
         """Where a pipeline stands that went on with these examples; the one before is untouched."""
@@ -345,6 +355,13 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
         rows, last = self._prepared(X)
         return np.asarray(last.decision_function(rows))
 
+    @available_if(_asks)
+    def wants_label(self, X: Any) -> NDArray[np.bool_]:
+        """Which rows of ``X`` deserve a label, by the last step's ``query``; learns nothing."""
+        rows, last = self._prepared(X)
+        return np.asarray(last.wants_label(rows))
+
+    @available_if(_scores)
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy, or R^2 of a regressor, of the predictions for ``X``."""
         rows, last = self._prepared(X)
@@ -357,7 +374,7 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
         row = self._prepared_one(x)
         if row is not None:
             return self.steps[-1][1].predict_one(row)
-        return self.predict(_one(x))[0].item()
+        return self.predict(one_row(x))[0].item()
 
     @available_if(_decides)
     def decide_one(self, x: Any) -> Any:
@@ -367,7 +384,7 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
         row = self._prepared_one(x)
         if row is not None:
             return self.steps[-1][1].decide_one(row)
-        scores = self.decision_function(_one(x))[0]
+        scores = self.decision_function(one_row(x))[0]
         return float(scores) if np.ndim(scores) == 0 else scores
 
     # --- forgetting ---------------------------------------------------------------------------
@@ -394,6 +411,14 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
         if self._held is None:
             return found
         return np.union1d(found, self._held.ids_of(wanted))  # held to be learned again
+
+    def kkt_residual(self) -> float:
+        """How far the last step is from optimal, over the examples it holds, where it can tell."""
+        return float(self.steps[-1][1].kkt_residual())
+
+    def objective(self) -> float:
+        """The value of the problem that the last step solves, where it can tell."""
+        return float(self.steps[-1][1].objective())
 
     def can(self, verb: str) -> bool:
         """Whether the last step offers ``"unlearn"``, ``"kkt_residual"`` or ``"objective"``."""
@@ -424,6 +449,13 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
         if self._names is None:
             raise AttributeError("OnlinePipeline has no feature_names_in_: its rows have no names")
         return np.array(self._names, dtype=object)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        if self.steps:  # the first step takes the rows
+            first = self.steps[0][1].__sklearn_tags__().input_tags
+            tags.input_tags.allow_nan, tags.input_tags.string = first.allow_nan, first.string
+        return tags
 
     def __sklearn_is_fitted__(self) -> bool:
         return bool(self.steps) and bool(self.steps[-1][1].__sklearn_is_fitted__())
@@ -532,15 +564,6 @@ def _through(step: Any, rows: Any) -> Any:
         return features
     names = step._names_out()
     return [record_of(features, i, names) for i in range(features.shape[0])]
-
-
-def _one(x: Any) -> Any:
-    if isinstance(x, Mapping):
-        return [x]
-    row = np.asarray(x)
-    if row.ndim != 1:
-        raise ValueError(f"x must be a dict or a 1-D array, got {row.ndim} dimensions")
-    return row.reshape(1, -1)
 
 
 def _column(name: str, y: Any, n: int) -> NDArray[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -50,6 +50,12 @@ def read_named(X: Any, names: Names, *, fresh: bool) -> tuple[Named, Names]:
         return X, list(X.names)
     if isinstance(X, list | tuple) and len(X) and isinstance(X[0], Mapping):
         names = [str(name) for name in X[0]] if fresh or names is None else names
+        for record in X:
+            if record and not any(name in record for name in names):
+                raise ValueError(
+                    f"X has a dict with {next(iter(record))!r:.60} and none of the columns known, "
+                    f"{', '.join(map(repr, names))[:100]}; name them as the first rows did"
+                )
         rows = _tidy([[record.get(name) for name in names] for record in X])
     else:
         rows, names = read_table(X, names, fresh=fresh)
@@ -85,8 +91,18 @@ def read_table(X: Any, names: Names, *, fresh: bool) -> tuple[Any, Names]:
             f"X must be 2-D with at least one row, got the shape {rows.shape}. Reshape your data "
             "with X.reshape(1, -1) for one example"
         )
+    if not rows.shape[1]:
+        raise ValueError(
+            f"X is empty: 0 feature(s) (shape={rows.shape}) while a minimum of 1 is required; "
+            "pass some columns"
+        )
+    if rows.dtype.kind == "c":
+        raise ValueError("Complex data not supported: X must hold real numbers, text or gaps")
     if names is not None and rows.shape[1] != len(names):
-        raise ValueError(f"X has {rows.shape[1]} columns, but the names of {len(names)} are known")
+        raise ValueError(
+            f"X has {rows.shape[1]} features, but preparation is expecting {len(names)} features "
+            "as input; pass the columns of the first rows"
+        )
     return rows, names
 
 
@@ -133,6 +149,13 @@ def record_of(rows: Any, i: int, names: list[Any]) -> dict[Any, float]:
 
 def part(rows: Any, start: int, stop: int) -> Any:
     return rows[start:stop]
+
+
+def copied(rows: Any) -> Any:
+    """The same rows, which nobody else can change."""
+    if isinstance(rows, list):
+        return [dict(record) for record in rows]
+    return Named(rows.values.copy(), rows.names) if isinstance(rows, Named) else rows.copy()
 
 
 def joined(one: Any, other: Any) -> Any:
@@ -198,6 +221,8 @@ class Held:
         return self.part(0, cut), self.part(cut, n)
 
     def and_then(self, more: Held) -> Held:
+        """With these after the last; what is kept is a copy, since the caller's may change."""
+        more = more._copied()
         if not len(self):
             return more
         return Held(
@@ -207,6 +232,10 @@ class Held:
             np.append(self.ids, more.ids),
             None if self.keys is None and more.keys is None else [*self._keys(), *more._keys()],
         )
+
+    def _copied(self) -> Held:
+        y, w = (None if a is None else a.copy() for a in (self.targets, self.weights))
+        return replace(self, rows=copied(self.rows), targets=y, weights=w)
 
     def _keys(self) -> Keys:
         return [None] * len(self) if self.keys is None else self.keys
@@ -242,15 +271,21 @@ class Held:
     # --- persistence --------------------------------------------------------------------------
 
     def to_facts(self) -> dict[str, Any]:
-        rows = self.rows
-        if sp.issparse(rows):
+        rows, y = self.rows, self.targets
+        if sp.issparse(rows):  # the same file, however the same numbers came
+            rows = sp.csr_array(rows, dtype=np.float64, copy=True)
+            rows.sum_duplicates()
             rows = (rows.data, rows.indices, rows.indptr, rows.shape[1])
+        elif isinstance(rows, np.ndarray) and rows.dtype.kind in "fiub":
+            rows = rows.astype(np.float64)
+        if y is not None and y.dtype.kind == "U":
+            y = np.array(y.tolist())  # as wide as its longest
         if isinstance(rows, Named):
             rows = {"names": list(rows.names), "values": rows.values}
         keys = {} if all(key is None for key in self._keys()) else {"keys": self.keys}
         w = self.weights
         w = None if w is None or (w == 1).all() else w  # a cut may leave some that say nothing
-        return {"rows": rows, "y": self.targets, "w": w, "ids": self.ids, **keys}
+        return {"rows": rows, "y": y, "w": w, "ids": self.ids, **keys}
 
     @staticmethod
     def from_facts(facts: Mapping[str, Any]) -> Held:
