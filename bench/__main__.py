@@ -8,6 +8,7 @@ python -m bench tolerance        what RampSVC leaves undone (likewise)
 python -m bench quality_budget   accuracy on a budget, against time and memory (likewise)
 python -m bench independent      how small the models of OISVM are (likewise)
 python -m bench forgetting       which policy of forgetting costs what (likewise)
+python -m bench growth           time and memory against the length of a stream (likewise)
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ QUALITY = {
     "quality_budget": "bench.quality.budget",
     "independent": "bench.quality.independent",
     "forgetting": "bench.quality.forgetting",
+    "growth": "bench.quality.growth",
 }
 BENCHMARKS = {name: f"bench.speed.{name}" for name in SPEED} | QUALITY
 
