@@ -227,3 +227,17 @@ def test_a_bad_weight_is_refused_when_nothing_is_left_to_learn() -> None:
     for w in (-np.ones(90), np.full(90, np.nan), np.ones(3)):
         with pytest.raises(ValueError, match="weight"):
             model.partial_fit(X, sample_weight=w)
+
+
+def test_numbers_among_words_are_read_alike_whatever_marks_their_gaps():
+    pandas = pytest.importorskip("pandas")
+    columns = OnlineColumns([("n", OnlineImputer(), ["x0"]), ("rest", "drop", ["x1"])])
+    made = []
+    for gap in (None, float("nan"), pandas.NA):
+        table = np.array([[1, "x"], [gap, "y"], [True, "x"], [2.5, None]], dtype=object)
+        made.append(clone(columns).fit_transform(table).tolist())
+    assert made[0] == made[1] == made[2] == [[1.0], [1.5], [1.0], [2.5]]
+    fitted = clone(columns).fit(np.array([[1, "x"], [2, "y"]], dtype=object))
+    for wrong in ("one", 10**400, 1j):
+        with pytest.raises(ValueError, match="text in the column 'x0'"):
+            fitted.transform(np.array([[wrong, "x"]], dtype=object))

@@ -22,6 +22,9 @@ from ..base.validation import Columns, demand_table, one_row
 Known = tuple[dict[Any, int], ...]  # of each column: its categories and their numbers
 
 
+_CATEGORIES = {str, type(None)}  # of which each is one as it is
+
+
 class CategoryCore(NumpyCore):
     """Gives each category of a column the next number, up to ``max_categories`` of them."""
 
@@ -104,7 +107,9 @@ class ReadsObjects(OnlineTransformer):
         n, d = table.shape
         values = np.empty((n, d), dtype=object)
         for j in range(d):
-            values[:, j] = [category(value) for value in table[:, j].tolist()]
+            column = table[:, j].tolist()
+            plain = set(map(type, column)) <= _CATEGORIES
+            values[:, j] = column if plain else [category(value) for value in column]
         return DenseRows(values), Columns(d, d, names)
 
     def _named(self, X: Any, *, fresh: bool) -> tuple[NDArray[Any], NDArray[Any] | None]:
