@@ -107,8 +107,11 @@ class Archive:
                     examples, bad = self._read(parts, row)
                     row += count
                     yield Block(examples, self._places.place(row), bad, row / n)
-            except (zipfile.BadZipFile, ValueError, EOFError) as error:
-                raise ValueError(f"{self.path}: cannot be read any further: {error}") from None
+            except MemoryError:
+                raise
+            except Exception as error:  # whatever zipfile, zlib and NumPy say to damaged bytes
+                told = str(error).splitlines()[0] if str(error) else type(error).__name__
+                raise ValueError(f"{self.path}: cannot be read any further: {told}") from None
             finally:
                 for member in members:
                     member.close()
@@ -143,7 +146,7 @@ class Archive:
     def _opened(self) -> zipfile.ZipFile:
         try:
             return zipfile.ZipFile(self.path)
-        except (OSError, zipfile.BadZipFile) as error:
+        except (OSError, zipfile.BadZipFile, NotImplementedError, ValueError) as error:
             raise ValueError(f"{self.name}: is no NumPy archive: {error}") from None
 
     def _looked_at(self) -> tuple[tuple[int, ...], str | None]:
@@ -156,8 +159,11 @@ class Archive:
             try:
                 X = _Member(archive, "X")
                 y = _Member(archive, "y") if "y" in names else None
-            except (ValueError, EOFError, zipfile.BadZipFile) as error:
-                raise ValueError(f"{self.name}: {error}") from None
+            except MemoryError:
+                raise
+            except Exception as error:  # whatever zipfile, zlib and NumPy say to damaged bytes
+                told = str(error).splitlines()[0] if str(error) else type(error).__name__
+                raise ValueError(f"{self.name}: {told}") from None
         if X.dtype.kind == "U":
             raise ValueError(f"{self.name}: X must hold numbers, not text")
         if y is not None and y.shape != X.shape[:1]:

@@ -81,9 +81,8 @@ class _File:
             self._places = RowPlaces(path, self._count())
             first = next((t for _, t in self._groups(0, None)), None)
             empty = pa.table({n: pa.nulls(0) for n in self._names()})
-        except (OSError, pa.ArrowInvalid) as error:
-            told = str(error).splitlines()[0][:120]
-            raise ValueError(f"{path.name}: cannot be read as {self.word}: {told}") from None
+        except (OSError, pa.ArrowException) as error:
+            raise self._damaged(error) from None
         self._typed = Typed.settle(path.name, empty if first is None else first, wishes)
         self.schema, self.notes = self._typed.schema, self._typed.notes
 
@@ -95,15 +94,22 @@ class _File:
         """The rows behind a place, in blocks of about a megabyte."""
         start = self._places.start(since)
         columns = self._typed.used(self._names())
-        for row, table in self._groups(start, columns):
-            examples, faults = self._typed.read(table)
-            end = row + table.num_rows
-            bad = [bad_row(self.name, row, table, i, fault) for i, fault in faults.items()]
-            done = end / self._places.rows
-            yield Block(examples, self._places.place(end), bad, done)
+        try:
+            for row, table in self._groups(start, columns):
+                examples, faults = self._typed.read(table)
+                end = row + table.num_rows
+                bad = [bad_row(self.name, row, table, i, fault) for i, fault in faults.items()]
+                done = end / self._places.rows
+                yield Block(examples, self._places.place(end), bad, done)
+        except (OSError, pyarrow().ArrowException) as error:
+            raise self._damaged(error) from None
 
     def close(self) -> None:
         """Nothing is held between blocks."""
+
+    def _damaged(self, error: Exception) -> ValueError:
+        told = str(error).splitlines()[0][:120] if str(error) else type(error).__name__
+        return ValueError(f"{self.name}: cannot be read as {self.word}: {told}")
 
     def _count(self) -> int:
         raise NotImplementedError
@@ -156,11 +162,13 @@ class ArrowFile(_File):
         with pa.memory_map(str(self.path)) as file:
             if file.read(6) == b"ARROW1":
                 reader = ipc.open_file(file)
-                for i in range(reader.num_record_batches):
-                    yield reader.get_batch(i)
+                batches = map(reader.get_batch, range(reader.num_record_batches))
             else:
                 file.seek(0)
-                yield from ipc.open_stream(file)
+                batches = iter(ipc.open_stream(file))
+            for batch in batches:
+                batch.validate(full=True)  # forged offsets would lead anywhere
+                yield batch
 
     def _count(self) -> int:
         return sum(batch.num_rows for batch in self._batches())

@@ -134,13 +134,24 @@ class Delimited:
 
     def _texts(self, data: bytes, columns: Any) -> tuple[Any, dict[int, int]]:
         """Columns of bytes of the even records, and the numbers of fields of the others."""
+        types = {str(j): pyarrow().binary() for j in columns}
+        try:
+            data.decode()
+        except UnicodeDecodeError:  # which pyarrow does not bear in a record that is uneven
+            readable = data.decode(errors="replace").encode()
+            uneven = self._even(readable, {"0": pyarrow().binary()})[1]
+            table = self.records.table(data)
+            even = (data[a:b] for i, (a, b) in enumerate(table) if i not in uneven)
+            return self._table(b"\n".join(even), types), uneven
+        return self._even(data, types)
+
+    def _even(self, data: bytes, types: dict[str, Any]) -> tuple[Any, dict[int, int]]:
         uneven: dict[int, int] = {}
 
         def pass_over(row: Any) -> str:
             uneven[row.number - 1] = row.actual_columns
             return "skip"
 
-        types = {str(j): pyarrow().binary() for j in columns}
         return self._table(data, types, pass_over), uneven
 
 
