@@ -406,3 +406,18 @@ def test_rejects_are_those_of_duckdb(tmp_path):
     theirs = sorted({(line, byte - 1) for line, byte in rejects})
     assert [(bad.line, bad.byte) for bad in found.bad] == theirs
     assert found.n == 3000 - len(theirs)
+
+
+def test_lines_before_the_table(tmp_path):
+    assert read(tmp_path, "sep=;\r\na;b;y\r\n1,5;2;0\r\n3;4;1\r\n").X == [[1.5, 2.0], [3.0, 4.0]]
+    text = "# made by a program\n# on a day\na,b,y\n1,2,0\nx,4,1\n" + "5,6,1\n" * 9
+    found = read(tmp_path, text)
+    assert (found.n, found.bad[0].line) == (10, 5)
+    assert list(schema_of(tmp_path, "# hm\n#a,b,y\n1,2,0\n3,4,1\n")) == ["#a", "b", "y"]
+    assert assert_restarts(open_source(written(tmp_path, text))) == 1
+
+
+def test_the_last_column_may_be_empty(tmp_path):
+    source = open_source(written(tmp_path, "a,b,y,\n1,2,0,\n3,4,1,\n"))
+    assert source.schema.target == "y"
+    assert everything(source).y == [0, 1]

@@ -7,7 +7,13 @@ from functools import cached_property
 from typing import Any
 
 from onlinesvm.stream.sources.arrow import csv, pyarrow
-from onlinesvm.stream.sources.dialect import demand_text, has_names, sniffed_separator, split
+from onlinesvm.stream.sources.dialect import (
+    demand_text,
+    has_names,
+    preamble,
+    sniffed_separator,
+    split,
+)
 from onlinesvm.stream.sources.examples import Fault, assemble
 from onlinesvm.stream.sources.head import Head, TooShort
 from onlinesvm.stream.sources.kinds import count_numbers
@@ -41,7 +47,10 @@ class Delimited:
     def settle(where: str, head: Head, wishes: Wishes) -> Delimited:
         """Everything there is to know before the first row is read."""
         mark = demand_text(where, head.data)
-        separator = wishes.separator or sniffed_separator(head.data.decode(errors="replace"))
+        before, told = preamble(head.data[mark:])
+        mark += before
+        separator = wishes.separator or told
+        separator = separator or sniffed_separator(head.data[mark:].decode(errors="replace"))
         quoting = Quoting(_checked(separator).encode())
         data = head.data[mark:]
         data = data if head.is_all else data[: quoting.last(data)]

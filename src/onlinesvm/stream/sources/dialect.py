@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Sequence
 from io import StringIO
@@ -18,6 +19,7 @@ __all__ = ["demand_text", "has_names", "sniffed_separator", "split"]
 SEPARATORS = ("\t", ";", "|", ",", " ")
 _LOOKED_AT = 100  # lines, and columns
 NUMERIC = ("number", "date", "flag")
+_SEP = re.compile(rb"sep=([^\r\n])\r?\n")
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -44,6 +46,25 @@ def demand_text(where: str, head: bytes) -> int:
             f"convert it first: tr '\\r' '\\n' < {where} > new.csv"
         )
     return len(_BOM) if head.startswith(_BOM) else 0
+
+
+def preamble(data: bytes) -> tuple[int, str | None]:
+    """The length of lines before the table, and the separator if one of them names it.
+
+    Excel writes ``sep=;``; programs write comments, which count as such if the line behind them has
+    another number of words: ``#id,name`` may name the columns.
+    """
+    if match := _SEP.match(data):
+        return match.end(), match[1].decode()
+    lines = data.split(b"\n", _LOOKED_AT)[:_LOOKED_AT]
+    count = next((i for i, line in enumerate(lines) if not line.startswith(b"#")), 0)
+    if not count or _cuts(lines[count - 1]) == _cuts(lines[count]):
+        count = max(count - 1, 0)
+    return sum(len(line) + 1 for line in lines[:count]), None
+
+
+def _cuts(line: bytes) -> int:
+    return max(line.count(separator.encode()) for separator in SEPARATORS[:-1])
 
 
 def split(record: str, separator: str) -> list[str]:

@@ -26,6 +26,7 @@ class Verdict:
     kind: Kind
     form: str = ""
     is_id: bool = False
+    is_empty: bool = False
     note: str = ""
 
 
@@ -34,7 +35,8 @@ def judge(name: str, cells: Any, decimal: str = "") -> Verdict:
     pc = compute()
     texts = pc.drop_null(without_gaps(cells))
     if not len(texts):
-        return Verdict("category", note=f"column {name!r} has no value yet: taken as a category")
+        note = f"column {name!r} has no value yet: taken as a category"
+        return Verdict("category", is_empty=True, note=note)
     if _are_flags(texts):
         return Verdict("flag")
     offenders = _offenders(texts, lambda part: numbers(part, decimal))
@@ -87,7 +89,7 @@ def _number(name: str, texts: Any, offenders: list[int], decimal: str) -> Verdic
         )
     else:
         values = numbers(texts, decimal).to_numpy(zero_copy_only=False)
-        if len(values) >= 10 and (np.diff(values) == 1).all():
+        if len(values) >= 10 and values[0].is_integer() and (np.diff(values) == 1).all():
             note = _looks_like_a_name(name, "it counts the rows")
         elif _is_named_so(name) and len(np.unique(values)) == len(values) >= 10:
             note = _looks_like_a_name(name, "no value comes twice")

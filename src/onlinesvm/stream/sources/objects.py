@@ -37,7 +37,10 @@ class Objects:
         rows = [row for i, row in enumerate(rows) if i not in faults]
         if not rows:
             why = next(iter(faults.values())).reason if faults else "has no row"
-            raise ValueError(f"{where}: its first row {why}; every row must be a JSON object")
+            raise ValueError(
+                f"{where}: its first row {why}; every line must be a JSON object: "
+                f"jq -c '.[]' {where} > new.jsonl turns an array into such lines"
+            )
         names = list(dict.fromkeys(name for row in rows for name in row))
         if wishes.schema is not None:
             return Objects(_met(where, names, wishes.schema))

@@ -42,7 +42,8 @@ def settle(
     """The schema of columns with these names, whose first cells are given as text."""
     if wishes.schema is not None:
         return _fitted(where, names, wishes.schema)
-    target, said = _target(where, names, wishes)
+    verdicts = {name: judge(name, cells[name], decimal) for name in names}
+    target, said = _target(where, names, verdicts, wishes)
     key = None if wishes.key is None else _column(where, names, wishes.key, "key")
     ignored = {_column(where, names, which, "ignore") for which in wishes.ignore}
     types = {_column(where, names, n, "types"): _kind(n, word) for n, word in wishes.types.items()}
@@ -55,7 +56,7 @@ def settle(
             part = "ignored"
         elif name in (target, key):
             part = "target" if name == target else "key"
-        verdict = judge(name, cells[name], decimal)
+        verdict = verdicts[name]
         if name in types:
             verdict = _as_told(where, name, cells[name], types[name], decimal)
         if part == "feature" and verdict.note:
@@ -86,11 +87,14 @@ def distinct_names(names: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
     return list(made), (told,) if changed else ()
 
 
-def _target(where: str, names: Sequence[str], wishes: Wishes) -> tuple[str | None, tuple[str, ...]]:
+def _target(
+    where: str, names: Sequence[str], verdicts: Mapping[str, Verdict], wishes: Wishes
+) -> tuple[str | None, tuple[str, ...]]:
+    """The column to be learned: the last that has values, unless another is asked for."""
     if wishes.target is None:
         taken = {_column(where, names, which, "ignore") for which in wishes.ignore}
         taken |= {_column(where, names, wishes.key, "key")} if wishes.key is not None else set()
-        free = [name for name in names if name not in taken]
+        free = [n for n in names if n not in taken and not verdicts[n].is_empty]
         last = free[-1] if free else None
         return last, (f"the target is the last column, {last!r}: target= names another",)
     if wishes.target == "none" and "none" not in names:
