@@ -34,8 +34,9 @@ def test_everything_is_read_once(given, data):
     assert [c.name for c in source.schema.columns] == ["a", "y"]
     blocks = source.blocks()
     first = next(blocks)
-    rest = source.blocks(first.end)
+    rest = list(source.blocks(first.end))
     assert len(first.examples) + sum(len(block.examples) for block in rest) == 50_000
+    assert ([first, *rest])[-1].end == {"byte": len(CSV), "line": 50_001}
     with pytest.raises(ValueError, match="standard input cannot be read again"):
         source.blocks()
     with pytest.raises(ValueError, match="standard input cannot be read again"):
