@@ -5,7 +5,7 @@
 
 Runs of several kinds are killed half-way. Facts, arrays, rows and records of what they leave are
 changed and every checksum is computed anew, or bytes are cut off, flipped and repeated. Each is
-read in a forked child with the limits of tools/fuzz_models.py, and one run in eight is resumed and
+read in a forked child with the limits of tools/fuzz_models.py, and one in sixteen is resumed and
 learns on. Case i of a seed is the same on every machine.
 """
 
@@ -51,7 +51,7 @@ from onlinesvm.stream.run.log import _FRAME, _HEAD, _frame
 from onlinesvm.stream.run.syncing import Syncing
 
 ROWS = 120
-RESUMED = 8  # one in so many is resumed, whatever its reader says
+RESUMED = 16  # one in so many is resumed, whatever its reader says
 HARMLESS = (ValueError, TypeError, NotImplementedError)  # of what was accepted and contradicts rows
 
 
@@ -163,10 +163,10 @@ class Forger:
 
     def change(self, facts: Any) -> None:
         for _ in range(1 + self.below(2)):
-            found = list(models.places(facts)) if isinstance(facts, dict | list) else []
-            if not found:
+            where = self.place(facts)
+            if where is None:
                 return
-            holder, key = self.pick(found)
+            holder, key = where
             if self.rng.uniform() < 0.2:
                 del holder[key]
                 self.did.append(f"{key} removed")
@@ -174,6 +174,14 @@ class Forger:
                 value = self.value()
                 self.did.append(f"{key}: {holder[key]!r:.40} -> {value!r:.40}")
                 holder[key] = value
+
+    def place(self, facts: Any) -> tuple[Any, Any] | None:
+        """Somewhere in a JSON value, as holder and key: deep as a rule, never by listing all."""
+        found = None
+        while isinstance(facts, dict | list) and facts and (not found or self.rng.uniform() < 0.9):
+            key = self.pick(list(facts)) if isinstance(facts, dict) else self.below(len(facts))
+            found, facts = (facts, key), facts[key]
+        return found
 
     def checkpoint(self, data: bytes) -> bytes:
         kind, found = persistence._unpack(data)

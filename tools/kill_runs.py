@@ -46,21 +46,23 @@ SHARED = "/dev/shm"  # where syncing costs nothing; what a kill leaves is the sa
 class Case:
     """What is run: rows, a model, and how the log is brought to disk."""
 
-    def __init__(self, rows: int, model: Callable[[], Any], replays: bool, fsync: Any) -> None:
-        self.rows, self.model, self.replays = rows, model, replays
+    def __init__(
+        self, rows: int, block: int, model: Callable[[], Any], replays: bool, fsync: Any
+    ) -> None:
+        self.rows, self.block, self.model, self.replays = rows, block, model, replays
         self.options = RunOptions(
             classes=("ja", "nein"),
             lesson=64,
             every=90,
             window=60,
-            checkpoint_seconds=0,
+            checkpoint_seconds=0 if block < rows // 4 else 1e-3,  # within large blocks
             fsync=fsync,
         )
         self.name = f"{'file' if replays else 'pipe'}, fsync={fsync}"
 
     def source(self, since: int = 0) -> ArraySource:
         X, y = stream(self.rows)
-        return ArraySource(X, y, spoilt=13, replays=self.replays, since=since)
+        return ArraySource(X, y, block=self.block, spoilt=13, replays=self.replays, since=since)
 
     def go_on(self, folder: Path, told: Callable[[int], None] = lambda rows: None) -> None:
         """Begin or resume, and learn to the end; tells how many rows are in safe hands."""
@@ -308,11 +310,12 @@ def main() -> int:
     for i, (replays, fsync) in enumerate(cases):
         with tempfile.TemporaryDirectory(dir=SHARED if os.path.isdir(SHARED) else None) as name:
             if args.points:
-                case = Case(260, linear, replays, fsync)
+                case = Case(260, 50, linear, replays, fsync)
                 ways = ("before", "within", "power")
                 kills, found = kill_at_points(case, args.every, args.first + i, Path(name), ways)
             else:
-                case = Case(4000, RampSVC if i % 2 else linear, replays, fsync)
+                block = (50, 3000)[(args.seed + i // 2) % 2]
+                case = Case(4000, block, RampSVC if i % 2 else linear, replays, fsync)
                 share = args.kills * (i + 1) // len(cases) - args.kills * i // len(cases)
                 rng = random.Random(args.seed * 100 + i)
                 kills, wrong = kill_at_random(case, share, rng, Path(name))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
 import signal
@@ -19,12 +20,17 @@ from hypothesis import strategies as st
 import onlinesvm
 from onlinesvm import (
     NormaOneClassSVM,
+    OnlineColumns,
+    OnlineOneHot,
+    OnlineScaler,
     PassiveAggressiveClassifier,
     PassiveAggressiveRegressor,
     RampSVC,
+    make_online_pipeline,
 )
 from onlinesvm.stream import Lesson, prequential
 from onlinesvm.stream.run import Run, RunOptions, read_run
+from onlinesvm.stream.sources import open_source
 
 
 @pytest.fixture(scope="module")
@@ -244,7 +250,16 @@ def test_silence_ends_a_lesson_and_the_log_remembers_where(tmp_path, replays):
             run._journal.close()
             run._lock.release()
             # Another process meets one silence only, and still cuts where there were others.
-            run = Run.resume(tmp_path / name, Trickle(X, y, {200}, replays=replays, since=160))
+            for _ in range(2):  # cuts still to come outlive a checkpoint
+                again = Trickle(X, y, {200}, replays=replays, since=run.arrived)
+                run = Run.resume(tmp_path / name, again)
+                next(run.steps())
+                run.checkpoint()
+                run._journal.close()
+                run._lock.release()
+            run = Run.resume(
+                tmp_path / name, Trickle(X, y, {200}, replays=replays, since=run.arrived)
+            )
             steps = run.steps()
             while run.seen < 200:
                 next(steps)
@@ -568,3 +583,47 @@ def test_a_model_without_keys_is_refused_a_source_with_some(tmp_path, monkeypatc
     )
     with pytest.raises(ValueError, match="source has keys, 'who'"):
         Run.begin(tmp_path / "run", source, PassiveAggressiveClassifier())
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+def a_csv(path):
+    rng = np.random.default_rng(5)
+    with gzip.open(path, "wt") if path.suffix == ".gz" else open(path, "w") as file:
+        file.write("age;town;note;bought\n")
+        for i in range(900):
+            age, town = rng.integers(18, 80), ("Rom", "Bonn", "")[rng.integers(3)]
+            bought = "yes" if age > 40 or town == "Rom" else "no"
+            file.write(f"{age if i % 97 else 'old'};{town};{'x' * (i % 5)};{bought}\n")
+
+
+@pytest.mark.parametrize("name", ["shop.csv", "shop.csv.gz"])
+def test_a_file_with_words_and_gaps_stopped_anywhere(tmp_path, name):
+    pytest.importorskip("pyarrow")
+    a_csv(tmp_path / name)
+
+    def opened(schema=None):
+        return open_source(str(tmp_path / name), target="bought", ignore=["note"], schema=schema)
+
+    def model():
+        columns = OnlineColumns(
+            [("numbers", OnlineScaler(), ["age"]), ("words", OnlineOneHot(), ["town"])]
+        )
+        return make_online_pipeline(columns, PassiveAggressiveClassifier())
+
+    results = []
+    for stops in (False, True):
+        folder = tmp_path / f"run {stops}"
+        options = RunOptions(classes=["no", "yes"], lesson=40, every=100)
+        run = Run.begin(folder, opened(), model(), options)
+        while run.ended is None:
+            with run:
+                for _ in run.steps():
+                    if stops and not run.ended:
+                        break
+            if run.ended is None:
+                run = Run.resume(folder, opened(read_run(folder).schema))
+        results.append(outcome(folder))
+        assert (run.seen, run.bad) == (890, 10)
+    assert results[0] == results[1]

@@ -198,6 +198,7 @@ class Run:
 
     def _steps(self) -> Iterator[Moment]:
         self.ended = None
+        yield from self._lessons()  # a checkpoint may hold the rest of a block
         for block in self._arrivals():
             if block is None:
                 self._cut_short()
@@ -205,12 +206,7 @@ class Run:
                     yield self._moment(self._course.glance())
                 continue
             self._take(block)
-            while self._signals.heard is None and (rows := self._cutter.lesson()) is not None:
-                self._learn(rows)
-                if self.seen >= self._config.options.next_snapshot(self._snapped):
-                    yield self._moment(self._snapshots())
-                if self._config.options.checkpoint_seconds and self._is_checkpoint_due():
-                    self.checkpoint()
+            yield from self._lessons()
             if self._signals.heard is not None:
                 break
             if self._is_checkpoint_due():
@@ -222,6 +218,15 @@ class Run:
         self.ended = "source" if self._signals.heard is None else "signal"
         self.checkpoint()
         yield self._moment(self._course.glance())
+
+    def _lessons(self) -> Iterator[Moment]:
+        """Learn all lessons whose rows are there."""
+        while self._signals.heard is None and (rows := self._cutter.lesson()) is not None:
+            self._learn(rows)
+            if self.seen >= self._config.options.next_snapshot(self._snapped):
+                yield self._moment(self._snapshots())
+            if self._config.options.checkpoint_seconds and self._is_checkpoint_due():
+                self.checkpoint()
 
     def _arrivals(self) -> Iterator[Block | None]:
         """What the log has kept, then what the source gives; None for silence of a live one."""
