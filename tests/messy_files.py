@@ -1,4 +1,4 @@
-"""Five files as people have them, drawn from a seed: `python tests/messy_files.py FOLDER`."""
+"""Files as people have them, drawn from a seed: `python tests/messy_files.py FOLDER`."""
 
 from __future__ import annotations
 
@@ -100,6 +100,17 @@ def petals(path: Path) -> None:
     (path / "petals.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
+def visits(path: Path) -> None:
+    """Rows that belong to somebody."""
+    rng = random.Random(6)
+    lines = ["customer,age,town,buys"]
+    for _ in range(400):
+        age, town = rng.randint(18, 80), rng.choice(["Bonn", "Rom"])
+        buys = "yes" if (age > 40) == (town == "Bonn") else "no"
+        lines.append(f"{rng.randint(1, 40)},{age},{town},{buys}")
+    (path / "visits.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
 FILES: dict[str, Callable[[Path], None]] = {
     "customers.csv.gz": customers,
     "flats.csv": flats,
@@ -122,6 +133,7 @@ C = 10
 
 def write_all(folder: Path) -> None:
     (folder / "job.toml").write_text(JOB, encoding="utf-8")
+    visits(folder)
     for write in FILES.values():
         write(folder)
 

@@ -172,6 +172,17 @@ def test_a_limit_is_exact_and_can_be_raised_or_lifted(folder):
     assert read_run("petals.run").model().n_seen_ == 900
 
 
+def test_bad_rows_do_not_count_against_a_limit(folder):
+    messy_files.customers(folder)
+    ask = ("learn", "customers.csv.gz", "--target", "churn", "-q")
+    for limit in (698, 720, 1000):
+        run(*ask, "--limit", limit)
+        assert read_run("customers.run").model().n_seen_ == limit
+    run(*ask)
+    assert read_run("customers.run").model().n_seen_ == 1498
+    assert len(list(read_run("customers.run").dead_letters())) == 2
+
+
 # --- what is refused ------------------------------------------------------------------------------
 
 

@@ -294,6 +294,26 @@ def merge(
 
 
 @app.command()
+def unlearn(
+    model: options.Model,
+    where: Annotated[
+        list[str],
+        typer.Option(metavar="KEY=VALUE", help="Whose examples: column=value; repeatable."),
+    ],
+    certificate: Annotated[Path | None, typer.Option(help="Where the proof goes, as JSON.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Where a saved model goes.", show_default="where it was"),
+    ] = None,
+) -> None:
+    """Forget all that somebody brought, with a certificate."""
+    with one_line_errors():
+        from onlinesvm.cli.forgetting import unlearn as go
+
+        go(stderr(), model, where, certificate, out)
+
+
+@app.command()
 def methods() -> None:
     """List every estimator: what it is for and what it can do."""
     with one_line_errors():

@@ -110,7 +110,8 @@ def _resumed(console: Console, wishes: Wishes, folder: Path) -> tuple[Run, Sourc
     checkpoint = record.checkpoint()
     try:
         source = open_for(str(wishes.source), wishes, record.schema)
-        limited = Limited(source, wishes.limit, checkpoint.arrived)
+        held = 0 if checkpoint.held is None else len(checkpoint.held)
+        limited = Limited(source, wishes.limit, checkpoint.taken + held)
         run = Run.resume(folder, limited)
     except ValueError as error:
         hint = f"{folder} has a run of {record.config.source['name']}: give another --run"

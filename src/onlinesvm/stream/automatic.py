@@ -27,7 +27,7 @@ o: Any = onlinesvm  # checkers see members of a core where a constructor has par
 Task = Literal["classify", "regress", "detect"]
 
 MOST_LABELS = 20  # different numbers of a target, beyond which they are sizes and not names
-MOST_WITH_KERNEL = 10  # classes, each of which costs a machine of its own
+MOST_WITH_KERNEL = 5  # classes, each of which costs a machine of its own
 MOST_CATEGORIES = 100  # of one column, that are told apart; more are hashed
 _DENSE = ("number", "flag")
 
