@@ -23,7 +23,7 @@ def say_findings(console: Console, folder: Path) -> None:
     """How well it went beside what looks at no feature, what could not be read, what lies where."""
     record = read_run(folder)
     history = record.evaluation().history
-    seen = next(iter(history[-1].values())).seen if history else 0
+    seen = record.checkpoint().course["seen"]  # the last snapshot may be of a moment before
     console.print(f"\n[bold]{seen:,} rows[/] learned, each predicted before")
     if history:
         for line in verdict(history[-1], record.options.window):

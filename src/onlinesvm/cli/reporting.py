@@ -20,6 +20,7 @@ from onlinesvm.report.confusion import confusion_section
 from onlinesvm.report.letters import letters_section
 from onlinesvm.report.plane import plane_section
 from onlinesvm.stream.run import RunRecord, read_run
+from onlinesvm.stream.run.checkpoint import Checkpoint
 from onlinesvm.stream.sources import Source
 
 __all__ = ["report_command", "write_report"]
@@ -37,15 +38,15 @@ def write_report(folder: Path, out: Path | None = None, source: Source | None = 
     if not len(history):
         raise ValueError(f"{folder}: nothing was learned yet; there is nothing to report")
     name = record.config.model["name"]
-    alarms = drift_alarms(history, name)
+    alarms, checkpoint = drift_alarms(history, name), record.checkpoint()
     path = folder / "report.html" if out is None else out
     write_page(
         history,
         path,
         title=record.config.source["name"],
         drifts=alarms,
-        sections=list(_sections(record, source)),
-        facts=_facts(record, alarms),
+        sections=list(_sections(record, checkpoint, source)),
+        facts=_facts(record, checkpoint.model, alarms),
     )
     return path
 
@@ -61,9 +62,11 @@ def report_command(folder: Path, out: Path | None, spec: str | None) -> Path:
         source.close()
 
 
-def _facts(record: RunRecord, alarms: list[int]) -> dict[str, str]:
+def _facts(record: RunRecord, model: Any, alarms: list[int]) -> dict[str, str]:
+    *steps, last = [step for _, step in getattr(model, "steps", [("", model)])]
+    behind = ", ".join(type(step).__name__ for step in steps)
     facts = {
-        "model": record.config.model["parameters"],
+        "model": " ".join(repr(last).split()) + (f" behind {behind}" if behind else ""),
         "columns": columns_in_words(record.schema),
         "run": f"{record.config.run}, begun by onlinesvm {record.config.versions['onlinesvm']}",
     }
@@ -72,8 +75,9 @@ def _facts(record: RunRecord, alarms: list[int]) -> dict[str, str]:
     return facts
 
 
-def _sections(record: RunRecord, source: Source | None) -> Iterator[Section]:
-    checkpoint = record.checkpoint()
+def _sections(
+    record: RunRecord, checkpoint: Checkpoint, source: Source | None
+) -> Iterator[Section]:
     marks = checkpoint.course["runners"][record.config.model["name"]]["card"]
     pairs = {(t, g): n for t, g, n in marks["totals"].get("Confusion", ())}
     if pairs:

@@ -42,6 +42,9 @@ svg { width: 100%; height: auto; display: block }
 svg text { font-family: system-ui, sans-serif !important }
 .card { background: #ffffff; color: #222222; border-radius: .4rem; max-width: 40rem }
 .card img { width: 100%; display: block }
+@media (max-width: 40rem) {
+  th:first-child { max-width: 8.5rem; overflow-wrap: anywhere }
+}
 @media print {
   :root { color-scheme: light; --paper: #ffffff; --ink: #222222; --soft: #555555; --grid: #e5e5e5;
     --right: #56b4e9; --wrong: #e69f00; print-color-adjust: exact }
