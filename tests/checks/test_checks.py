@@ -132,7 +132,7 @@ SABOTAGE: dict[str, tuple[Any, Sabotage]] = {
     ),
     "check_keys_change_nothing_else": (
         RampSVC(),
-        before(RampSVC, "_bearing", lambda self, key: setattr(self, "_keys", None)),
+        before(RampSVC, "_learn_bearing", lambda self, *_: setattr(self, "_keys", None)),
     ),
     "check_keys_name_the_examples_they_came_with": (
         RampSVC(),

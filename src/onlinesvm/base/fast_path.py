@@ -113,7 +113,6 @@ class OneByOne(FastPath):
             if learned:
                 return self
         if key is not None and self.__sklearn_is_fitted__():
-            with self._bearing(key):
-                return self.learn_one(x, y, w)
+            return self._learn_bearing(key, x, y, w)  # type: ignore[no-any-return]
         keys = None if key is None else [key]
         return self.partial_fit(one_row(x), self._one_target(y), sample_weight=w, keys=keys)  # type: ignore[no-any-return]

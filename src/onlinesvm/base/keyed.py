@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,25 +64,25 @@ class Keyed(SettlesGamma):
         if self._keys is not None:
             self._keys = self._keys.held_by(self._holds)
 
-    @contextmanager
-    def _bearing(self, key: Any) -> Iterator[None]:
-        """The one example learned inside bears this key."""
+    def _learn_bearing(self, key: Any, x: Any, y: Any, w: float) -> Self:
+        """``learn_one`` of an example that bears this key."""
         key = read_key(key)
         if not self.can("unlearn"):
-            yield
-            return
+            return self.learn_one(x, y, w)  # type: ignore[no-any-return]
         with self._register:
             if self._keys is None:
                 self._keys = KeyBook()
-            book, number = self._keys, self._next_id
+            book, number = self._keys, self._register.next
             noted = book.mark()
-            book.note([number], [key])  # before it is learned: Ctrl-C must not leave it nameless
+            book.note((number,), (key,))  # before it is learned: Ctrl-C must not leave it nameless
             try:
-                yield
+                self.learn_one(x, y, w)
             finally:
-                if self._next_id == number:  # it was not learned
+                if self._register.next == number:  # it was not learned
                     book.back_to(noted)
-            self._tidy_keys()
+            if book.is_due:
+                self._strike_out()
+        return self
 
     # --- persistence --------------------------------------------------------------------------
 

@@ -152,6 +152,8 @@ def _entries(keys: Any) -> list[Any] | None:
 
 
 def _read(key: Any, says: str) -> Key:
+    if type(key) is str:
+        return key
     if isinstance(key, np.generic):
         key = key.item()
     if isinstance(key, tuple) and key and not any(isinstance(part, tuple) for part in key):
@@ -172,5 +174,5 @@ def _shown(value: Any) -> str:
 
 
 def _size(key: Key) -> int:
-    parts = key if isinstance(key, tuple) else ()
-    return sys.getsizeof(key) + sum(map(sys.getsizeof, parts))
+    size = sys.getsizeof(key)
+    return size + sum(map(sys.getsizeof, key)) if isinstance(key, tuple) else size
