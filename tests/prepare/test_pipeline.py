@@ -577,7 +577,7 @@ def test_names_are_strings_given_once_and_in_time():
     with pytest.raises(ValueError, match="none comes twice"):
         model.name_columns(["a", 1])
     model.name_columns(["a", "b", "c"])
-    with pytest.raises(ValueError, match="2 columns, but the names of 3"):
+    with pytest.raises(ValueError, match="2 features, but preparation is expecting 3"):
         model.partial_fit(np.eye(2), [0, 1])
     model.name_columns(["a", "b"]).partial_fit(np.eye(2), [0, 1])
     with pytest.raises(ValueError, match="before anything is learned"):

@@ -101,7 +101,7 @@ def read_table(X: Any, names: Names, *, fresh: bool) -> tuple[Any, Names]:
     if names is not None and rows.shape[1] != len(names):
         raise ValueError(
             f"X has {rows.shape[1]} features, but preparation is expecting {len(names)} features "
-            "as input; pass the columns of the first rows"
+            "as input; pass as many columns as have names"
         )
     return rows, names
 
