@@ -53,10 +53,17 @@ class Lap:
         return min(self.seconds)
 
 
-def race(contestants: Mapping[str, Callable[[], Any]], *, repeats: int) -> dict[str, Lap]:
+def race(
+    contestants: Mapping[str, Callable[[], Any]],
+    *,
+    repeats: int,
+    clock: Callable[[], float] = time.perf_counter,
+) -> dict[str, Lap]:
     """Run all contestants in turns, ``repeats`` rounds, single-threaded, and keep every timing.
 
-    Every other round runs in reverse order, so that nobody always follows the same neighbour.
+    Every other round runs in reverse order, so that nobody always follows the same neighbour. Where
+    nobody waits or uses threads, ``time.process_time`` is the clock that a busy machine disturbs
+    least.
     """
     seconds: dict[str, list[float]] = {name: [] for name in contestants}
     products: dict[str, Any] = {}
@@ -65,18 +72,18 @@ def race(contestants: Mapping[str, Callable[[], Any]], *, repeats: int) -> dict[
             order = list(contestants.items())
             for name, run in order if turn % 2 == 0 else reversed(order):
                 products.pop(name, None)
-                elapsed, products[name] = _timed(run)
+                elapsed, products[name] = _timed(run, clock)
                 seconds[name].append(elapsed)
     return {name: Lap(seconds[name], products[name]) for name in contestants}
 
 
-def _timed(run: Callable[[], Any]) -> tuple[float, Any]:
+def _timed(run: Callable[[], Any], clock: Callable[[], float]) -> tuple[float, Any]:
     gc.collect()
     gc.disable()
     try:
-        start = time.perf_counter()
+        start = clock()
         product = run()
-        return time.perf_counter() - start, product
+        return clock() - start, product
     finally:
         gc.enable()
 

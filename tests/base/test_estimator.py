@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
@@ -87,6 +88,26 @@ def test_an_interrupt_leaves_a_model_of_whole_slabs(data: Data, monkeypatch: Any
     model.partial_fit(X[:50], y[:50])
     assert model.n_seen_ == seen + 50
     assert model.predict(X[:5]).shape == (5,)
+
+
+@pytest.mark.parametrize("begun", ["afresh", "begun"])
+def test_weights_of_many_features_are_remembered_once_a_call(begun: str) -> None:
+    """A copy of all weights for every thousand rows took most of the time of text."""
+    rng = np.random.default_rng(0)
+    X = sp.random_array((5000, 1 << 16), density=1e-4, format="csr", rng=rng)
+    y = rng.integers(0, 2, size=5000)
+    model = PassiveAggressiveClassifier(classes=[0, 1])
+    before = 0
+    if begun == "begun":
+        before = model.partial_fit(X[:10], y[:10])._core.changes
+    model.partial_fit(X, y)
+    assert model._core.changes == before + 1 + (begun == "afresh")  # and one to know the classes
+    cut = PassiveAggressiveClassifier(classes=[0, 1])
+    if begun == "begun":
+        cut.partial_fit(X[:10], y[:10])
+    for start in range(0, 5000, 700):
+        cut.partial_fit(X[start : start + 700], y[start : start + 700])
+    assert fingerprint(cut) == fingerprint(model)
 
 
 def test_a_solver_that_stops_short_warns(data: Data) -> None:

@@ -43,6 +43,10 @@ from .vocabulary import Vocabulary
 _SLAB_ROWS = 1024
 _SLAB_ROWS_WATCHED = 16  # rows are tested before their slab is learned: the first must be short
 _SLAB_ROWS_MOST = 16384
+# Every slab remembers the weights it found, to be taken back to: so many of them cost as much as
+# learning a row.
+_WEIGHTS_PER_ROW = 4
+_SLAB_ROWS_OF_WEIGHTS_MOST = 1 << 18
 _SLAB_SECONDS = 0.1
 _ONES = np.ones(_SLAB_ROWS_MOST)
 # What a new beginning forgets besides the core.
@@ -226,8 +230,22 @@ class OnlineEstimator(
 
     def _takes_several_verbs(self, batch: Batch) -> bool:
         """Whether one call of the core is not enough for a batch."""
-        at_once = _SLAB_ROWS_WATCHED if self.verbose else _SLAB_ROWS
+        at_once = _SLAB_ROWS_WATCHED if self.verbose else self._slab_rows()
         return self._solves_calls or len(batch.rows) > at_once
+
+    def _slab_rows(self) -> int:
+        """Rows of the first slab where nobody watches: more for weights of many features.
+
+        The core lets signals and readers in by itself, so a slab of short steps may be long.
+        """
+        if not self._learns_weights():
+            return _SLAB_ROWS
+        rows = getattr(self, "n_features_in_", 0) // _WEIGHTS_PER_ROW
+        return max(_SLAB_ROWS, min(rows, _SLAB_ROWS_OF_WEIGHTS_MOST))
+
+    def _learns_weights(self) -> bool:
+        """Whether it learns a weight for each feature, and keeps no examples."""
+        return False
 
     def _weighted(self, batch: Batch) -> Batch:
         """The batch with the weight of each example as the core is to see it."""
@@ -315,7 +333,7 @@ class OnlineEstimator(
 
     def _first_slab(self, n: int, progress: Progress) -> int:
         """Rows learned before the first chance to report; all n where a call is one step."""
-        return _SLAB_ROWS_WATCHED if progress.watching else _SLAB_ROWS
+        return _SLAB_ROWS_WATCHED if progress.watching else self._slab_rows()
 
     def _learn_slab(self, rows: Rows, y: Floats, w: Floats, ids: Ids) -> None:
         counted = np.flatnonzero(w > 0)
@@ -499,12 +517,12 @@ def _slabs(n: int, cuts: Sequence[int], first: int, watching: bool) -> Iterator[
     They grow from ``first`` rows while they take less than 0.1 s and, where progress is shown,
     are a small part of what has passed.
     """
-    size, start = first, 0
+    size, start, most = first, 0, max(first, _SLAB_ROWS_MOST)
     for end in (*cuts, n):
         while start < end:
             stop = min(end, start + size)
             began = time.perf_counter()
             yield start, stop
             if stop - start == size and time.perf_counter() - began < _SLAB_SECONDS / 2:
-                size = min(2 * size, max(first, stop // 8 if watching else stop), _SLAB_ROWS_MOST)
+                size = min(2 * size, max(first, stop // 8 if watching else stop), most)
             start = stop

@@ -29,6 +29,9 @@ class LinearOrKernel(KernelMethod):
         throughout.""",
     )
 
+    def _learns_weights(self) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == "linear"
+
     def _keeps_weights(self) -> bool:
         """Whether the model in hand holds weights rather than examples."""
         return bool(self._core_settings["kernel"]["name"] == "linear")

@@ -52,6 +52,9 @@ class LinearStepLearner(Averaging):
         default="float64", doc="Type of the examples; weights are float64 throughout."
     )
 
+    def _learns_weights(self) -> bool:
+        return True
+
     def _core_params(self, n_features: int) -> dict[str, Any]:
         settings = super()._core_params(n_features)
         return settings | {"kernel": {"name": "linear", **settings["kernel"]}}
