@@ -1,9 +1,10 @@
 """What compress saves: support vectors, time to predict, and what it costs in accuracy.
 
-Adult, USPS and MNIST 8 against the rest, learned once by RampSVC. Each model is compressed to an
-error of 0.1, 0.25 and 0.5 on the first 3,000 rows of the test set, and judged on the others, which
-compress has not seen: by the largest change of a score there, by the labels that change, and by
-accuracy. The time is that of decision_function; that of compress stands beside it.
+Adult, USPS and 10,000 rows of MNIST, 8 against the rest, learned once by RampSVC. Each model is
+compressed to an error of 0.1, 0.25 and 0.5 on the first 3,000 rows of the test set (or half of
+it), and judged on the others, which compress has not seen: by the largest change of a score there,
+by the labels that change, and by accuracy. The time is that of decision_function; what compress
+takes stands beside it.
 """
 
 from __future__ import annotations
@@ -36,8 +37,10 @@ class Task:
 
 
 def eight_or_not(options: Options) -> Task:
-    data, n = fetch("mnist"), options.size(60_000, 500)
-    X, X_test = (np.asarray(rows, np.float32) / 255 for rows in (data.X_train, data.X_test))
+    data, n = fetch("mnist"), options.size(10_000, 500)
+    X, X_test = (
+        rows.reshape(len(rows), -1).astype(np.float32) / 255 for rows in (data.X_train, data.X_test)
+    )
     y, y_test = (np.where(labels == 8, 1, -1) for labels in (data.y_train, data.y_test))
     return Task(X[:n], y[:n], X_test, y_test, 10.0, 0.02)
 
@@ -62,6 +65,7 @@ def contest(name: str, task: Task, report: Report, options: Options) -> None:
     laps = race(
         {who: lambda one=one: one.decision_function(X) for who, one in models.items()},
         repeats=options.repeats,
+        clock=time.process_time,
     )
     lines, scores = [], model.decision_function(X)
     for who, one in models.items():

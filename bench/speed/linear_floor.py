@@ -1,0 +1,131 @@
+"""What bounds the linear classes: the parts of a call, each timed alone, in nanoseconds per row.
+
+200,000 rows of 54 float64 in one batch: reading them once is the floor; a call also looks for NaN
+and infinity, turns labels into numbers, and takes its steps, each of which needs the weights that
+the one before it left. Then rows of 22 one by one, as arrays and as dicts: the method in Python,
+the call into the core, and the least that any caller pays, a loop over the values. Then text: 60
+words of 2^20 hashed columns per row, in CSR. SGDClassifier and the classes do their normal work.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.linear_model import SGDClassifier
+
+from bench.common import Options, Report, figure, parse, race
+from onlinesvm import SGDSVC, PassiveAggressiveClassifier, PegasosSVC, StreamSVC
+from onlinesvm.base.core import all_finite, create
+
+LABELS = [-1, 1]
+CLASSES = (PassiveAggressiveClassifier, PegasosSVC, SGDSVC, StreamSVC)
+SGD = "SGDClassifier"
+
+
+def core_alone(model: Any, X: Any, y: Any) -> Callable[[], Any]:
+    """The steps and nothing else, by a core that has learned nothing."""
+    codes = (y == LABELS[1]).astype(np.float64)
+    weights, ids = np.ones(len(y)), np.arange(len(y))
+    name, settings = model._core_name, model._core_settings
+    return lambda: create(name, settings).learn_dense(X, codes, weights, ids)
+
+
+def show(report: Report, title: str, work: dict[str, Callable[[], Any]], n: int, laps: int) -> None:
+    """Nanoseconds per row of each, and how many times SGDClassifier's where it takes part."""
+    best = {
+        name: lap.best for name, lap in race(work, repeats=laps, clock=time.process_time).items()
+    }
+    head, rows = ["", "ns per row"], [[name, figure(1e9 * t / n)] for name, t in best.items()]
+    if SGD in best:
+        head.append(f"{SGD} / this")
+        rows = [[*row, figure(best[SGD] / best[row[0]])] for row in rows]
+        for cls in CLASSES:
+            gain = best[SGD] / best[cls.__name__]
+            bar = 8 if "text" not in title else 3
+            report.bar(f"{title}: {SGD} time / {cls.__name__}", gain, at_least=bar)
+    report.matrix(title, head, rows)
+
+
+def learn_from(X: Any, y: Any) -> dict[str, Callable[[], Any]]:
+    work: dict[str, Callable[[], Any]] = {
+        cls.__name__: lambda cls=cls: cls(classes=LABELS).partial_fit(X, y) for cls in CLASSES
+    }
+    work[SGD] = lambda: SGDClassifier(random_state=0).partial_fit(X, y, classes=LABELS)
+    return work
+
+
+def batch(report: Report, options: Options, rng: np.random.Generator) -> None:
+    n = options.size(200_000, 1000)
+    X = rng.standard_normal((n, 54))
+    y = np.where(X[:, :9].sum(axis=1) + 3 * rng.standard_normal(n) > 0, 1, -1)
+    model = PassiveAggressiveClassifier(classes=LABELS).partial_fit(X[:9], y[:9])
+    work = {
+        "reading X once (its sum)": lambda: X.sum(),
+        "NaN or infinity in X?": lambda: all_finite(X),
+        "labels into numbers": lambda: model._labels.encode(y),
+    }
+    for cls in CLASSES:
+        begun = cls(classes=LABELS).partial_fit(X[:9], y[:9])
+        work[f"{cls.__name__}, steps alone"] = core_alone(begun, X, y)
+    show(report, "one batch, 54-wide", work | learn_from(X, y), n, options.repeats)
+
+
+def each(rows: list[Any], labels: list[Any], act: Callable[[Any, Any], Any]) -> None:
+    for row, label in zip(rows, labels, strict=True):
+        act(row, label)
+
+
+def one_by_one(report: Report, options: Options, rng: np.random.Generator) -> None:
+    n = options.size(20_000, 200)
+    X = rng.standard_normal((n, 22))
+    rows, labels = list(X), np.where(X[:, 0] > 0, 1, -1).tolist()
+    records = [{f"f{j}": value for j, value in enumerate(row)} for row in X.tolist()]
+    model, named = (PassiveAggressiveClassifier(classes=LABELS) for _ in range(2))
+    model.learn_one(rows[0], labels[0])
+    named.learn_one(records[0], labels[0])
+    core, numbers, codes = model._core, model._register, {-1: 0.0, 1: 1.0}
+    dicts, names, vocabulary = named._core, named._register, named._vocabulary
+    assert vocabulary is not None
+    columns = vocabulary.columns
+    work: dict[str, Callable[[], Any]] = {
+        "arrays: a loop that does nothing": lambda: each(rows, labels, lambda x, y: None),
+        "arrays: call into the core": lambda: each(
+            rows, labels, lambda x, y: core.learn_next(x, codes[y], 1.0, numbers)
+        ),
+        "arrays: learn_one": lambda: each(rows, labels, model.learn_one),
+        "dicts: a loop that adds the values": lambda: each(
+            records, labels, lambda x, y: sum(x.values())
+        ),
+        "dicts: call into the core": lambda: each(
+            records, labels, lambda x, y: dicts.learn_next_dict(x, columns, codes[y], 1.0, names)
+        ),
+        "dicts: learn_one": lambda: each(records, labels, named.learn_one),
+    }
+    show(report, "one by one, 22-wide", work, n, options.repeats)
+
+
+def text(report: Report, options: Options, rng: np.random.Generator) -> None:
+    n, words = options.size(20_000, 200), 60
+    columns = np.sort(rng.zipf(1.3, size=(n, words)) % 2**20, axis=1).astype(np.int32)
+    values, starts = np.full(n * words, words**-0.5), np.arange(n + 1, dtype=np.int32) * words
+    X = sp.csr_array((values, columns.ravel(), starts), shape=(n, 2**20))
+    X.sum_duplicates()
+    y = np.where(columns[:, 3] % 2, 1, -1)
+    show(report, "text, CSR of 2^20 columns", learn_from(X, y), n, options.repeats)
+
+
+def main() -> None:
+    options = parse(__doc__, repeats=7)
+    report = Report("linear_floor", "What bounds the linear classes", SGD, options)
+    for case in (batch, one_by_one, text):
+        if options.wants(case.__name__):
+            case(report, options, np.random.default_rng(0))
+    report.finish()
+
+
+if __name__ == "__main__":
+    main()
