@@ -105,6 +105,8 @@ def corpus() -> list[Saved]:
             saved.append(save_one(cls, params, "dense", 2))
             form = "dense" if params.get("shape") == "ellipsoid" else "sparse"
             saved.append(save_one(cls, params | {"dtype": "float64"}, form, 3))
+    for cls in (onlinesvm.RampSVC, onlinesvm.PokerOneClassSVM, onlinesvm.PokerSVR):
+        saved.append(save_one(cls, {"gamma": 1.0}, "compressed", 3))
     return saved + [save_made(name, model) for name, model in made_of_others().items()]
 
 
@@ -169,7 +171,9 @@ def save_one(cls: type[Any], params: dict[str, Any], form: str, classes: int) ->
         warnings.simplefilter("ignore")
         if form != "begun" or not hasattr(model, "partial_fit"):
             model.fit(X, y, keys=owners() if form != "sparse" else None)
-        if hasattr(model, "partial_fit"):
+        if form == "compressed":
+            model = model.compress(0.1)
+        elif hasattr(model, "partial_fit"):
             many = len(y) if form == "begun" else 3
             classes_known = {"classes": np.unique(y)} if is_classifier(model) else {}
             keys = owners()[:many] if form == "begun" else None
