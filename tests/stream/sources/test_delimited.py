@@ -353,6 +353,10 @@ def test_numbers_are_those_of_python(tmp_path_factory, rows, separator):
     found = read(folder, text, target="y", types=types, separator=separator)
     expected = [[float(v) if v not in ("", "NA") else math.nan for v in row] for row in rows]
     assert np.array_equal(np.array(found.X), np.array(expected), equal_nan=True)
+    beside = read(
+        folder, f"{text}x{separator}1\n", target="y", types=types, separator=separator, header=True
+    )
+    assert np.array_equal(np.array(beside.X), np.array(expected), equal_nan=True)
 
 
 @given(

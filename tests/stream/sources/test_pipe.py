@@ -87,3 +87,14 @@ def test_rows_come_before_the_pipe_ends(monkeypatch):
         goes_on.set()
         assert [block.examples.X.tolist() for block in blocks] == [[[7.0]]]
     other.join()
+
+
+def test_a_named_pipe_is_one(tmp_path):
+    path = tmp_path / "flows"
+    os.mkfifo(path)
+    other = threading.Thread(target=lambda: path.write_bytes(CSV))
+    other.start()
+    source = open_source(path)
+    assert sum(len(block.examples) for block in source.blocks()) == 50_000
+    assert (source.name, source.replays) == (str(path), False)
+    other.join()

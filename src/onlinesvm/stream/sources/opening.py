@@ -19,7 +19,7 @@ from onlinesvm.stream.sources.kafka_topic import KafkaTopic
 from onlinesvm.stream.sources.libsvm import Libsvm, looks_like_it
 from onlinesvm.stream.sources.nats_stream import NatsStream
 from onlinesvm.stream.sources.packed import FileBytes
-from onlinesvm.stream.sources.pipe import Pipe, standard_input
+from onlinesvm.stream.sources.pipe import Pipe, standard_input, unpacked
 from onlinesvm.stream.sources.raw import Ending, steady
 from onlinesvm.stream.sources.redis_stream import RedisStream
 from onlinesvm.stream.sources.schema import Schema
@@ -144,6 +144,12 @@ def open_source(
         return Folder(path, lambda p, s, ending: _in_folder(p, format, wishes, s, ending), schema)
     if not path.exists():
         raise ValueError(f"{path}: no such file; check the path")
+    if not path.is_file():  # a named pipe, or what a shell makes of <(command)
+        return Pipe(
+            unpacked(path.open("rb")),
+            lambda head: _settle(path.name, format, head, wishes),
+            str(path),
+        )
     return _file(path, format, wishes, "record")
 
 

@@ -13,7 +13,7 @@ from onlinesvm.stream.sources.raw import Stream, arriving
 from onlinesvm.stream.sources.source import Block, Place
 from onlinesvm.stream.sources.text import TextFormat
 
-__all__ = ["Pipe", "standard_input"]
+__all__ = ["Pipe", "standard_input", "unpacked"]
 
 _ENOUGH = 1 << 16  # bytes that settle the types: nobody wants to wait for a megabyte
 
@@ -30,7 +30,11 @@ class _Coming:
 
 def standard_input() -> Stream:
     """The bytes of standard input, unpacked."""
-    file: BinaryIO = sys.stdin.buffer
+    return unpacked(sys.stdin.buffer)
+
+
+def unpacked(file: BinaryIO) -> Stream:
+    """The bytes of a pipe, as they come."""
     how = packing(file.peek(4))  # type: ignore[attr-defined]
     if how is None:
         return _Coming(file)
@@ -39,13 +43,15 @@ def standard_input() -> Stream:
 
 
 class Pipe:
-    """Rows of standard input; what has been read is gone, so nothing can start again."""
+    """Rows of a pipe, mostly standard input; what was read is gone: nothing can start again."""
 
-    name = "standard input"
     replays = False
     live = False
 
-    def __init__(self, stream: Stream, settle: Callable[[Head], TextFormat]) -> None:
+    def __init__(
+        self, stream: Stream, settle: Callable[[Head], TextFormat], name: str = "standard input"
+    ) -> None:
+        self.name = name
         self.form, head = settled(stream, settle, _ENOUGH)
         self.schema, self.notes = self.form.schema, self.form.notes
         byte, line = self.form.start
@@ -61,12 +67,12 @@ class Pipe:
         begun = self._at != dict(zip(("byte", "line"), self.form.start, strict=True))
         if (since is not None and dict(since) != self._at) or (since is None and begun):
             raise ValueError(
-                "standard input cannot be read again; write it to a file, or a folder that grows"
+                f"{self.name} cannot be read again; write it to a file, or a folder that grows"
             )
         return self._blocks
 
     def close(self) -> None:
-        """Standard input is not ours to close."""
+        """A pipe is closed by whoever opened it, or with the process."""
 
     def _read(self, stream: Stream, data: bytes) -> Iterator[Block]:
         for raw in arriving(stream, self.form.records, data, self._at["byte"], self._at["line"]):
