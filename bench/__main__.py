@@ -30,6 +30,7 @@ SPEED = (
     "compress",
     "cores",
     "one_by_one",
+    "pipeline",
     "kernel_row",
     "linear",
     "linear_all",

@@ -17,6 +17,8 @@ Keys = list[Key | None]  # of the examples of a call; None: this one has none
 _MOST = 1 << 128
 #: A book that is shorter is not worth being looked through for notes on what is gone.
 _FEW = 1024
+#: So many are asked for together.
+_BLOCK = 16
 
 
 class KeyBook:
@@ -77,9 +79,14 @@ class KeyBook:
 
     def held_by(self, holds: Callable[[Ids], bool]) -> KeyBook:
         """The book of the examples that a model holds."""
-        items = self._items()
+        items, held = self._items(), dict[int, Key]()
         ids = np.array([number for number, _ in items], dtype=np.int64)
-        return KeyBook({n: key for i, (n, key) in enumerate(items) if holds(ids[i : i + 1])})
+        for start in range(0, len(ids), _BLOCK):
+            block = ids[start : start + _BLOCK]
+            if holds(block):  # most are gone of a model that drops examples, whole blocks at a time
+                some = items[start : start + _BLOCK]
+                held |= {n: key for i, (n, key) in enumerate(some) if holds(block[i : i + 1])}
+        return KeyBook(held)
 
     @property
     def is_due(self) -> bool:
