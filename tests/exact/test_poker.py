@@ -211,6 +211,16 @@ def test_any_stream_and_any_removal_leave_the_optimum(stream, C, kernel, bias, c
     )
 
 
+def test_a_multiplier_a_rounding_error_from_its_bound_is_at_it():
+    """1e-12 off a bound of 50 leaves nobody on the margin: b is the middle of its interval."""
+    X = np.array([[1.0]] * 14 + [[-3.0], [1.0], [1.0], [-3.0]])
+    y = np.array([-1.0] * 15 + [1.0] * 3)
+    gone = [*range(13), 15]
+    model = feed(machine("poly", C=50.0), X, y, 1).unlearn(gone)
+    fresh = machine("poly", C=50.0).partial_fit(np.delete(X, gone, 0), np.delete(y, gone))
+    np.testing.assert_allclose(model.intercept_, fresh.intercept_, rtol=0, atol=1e-9)
+
+
 @pytest.mark.parametrize("scale", [1e-7, 1e-5, 1e-3, 1e3, 1e5])
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
 # Linear values of 1e10 are rounded more coarsely than tol; the model says so, as it should.
