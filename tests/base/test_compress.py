@@ -398,3 +398,14 @@ def test_bad_models_and_rows() -> None:
         model.compress(0.1, X[:, :2])
     with pytest.raises(ValueError, match="NaN"):
         model.compress(0.1, X * np.nan)
+
+
+def test_a_compressed_copy_forgets_whose_the_examples_were(tmp_path: Path) -> None:
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    model = RampSVC(gamma=1.0).fit(X, X[:, 0] > 0, keys=[f"customer {i % 7}" for i in range(200)])
+    few = model.compress(0.1)
+    few.save(tmp_path / "few")
+    assert b"customer" not in (tmp_path / "few").read_bytes()
+    again = onlinesvm.load(tmp_path / "few")
+    np.testing.assert_array_equal(again.decision_function(X), few.decision_function(X))
+    assert len(model.ids_of(["customer 1"])) == 29

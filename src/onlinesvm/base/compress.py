@@ -82,6 +82,7 @@ class Compressible(OnlineEstimator):
         model._core_settings = self._core_settings
         model._install(few.core(self.dtype))
         model._recall(facts | {"compression": found.to_facts()})
+        model.__dict__.pop("_keys", None)  # whose the examples were: they are gone
         return model
 
     @property
