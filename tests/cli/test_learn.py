@@ -212,6 +212,7 @@ def test_what_cannot_be_learned_is_refused_and_leaves_no_run(folder):
     assert "in one batch" in refused(*LEARN, "--model", "OfflineRampSVC")
     assert "'district' is a category" in refused("learn", "flats.csv", "--prepare", "as-is")
     assert "has an end" in refused(*LEARN, "--follow")
+    assert "is a file; name a folder" in refused(*LEARN, "--run", "flats.csv")
     (folder / "header.csv").write_text("a,b,c\n")
     assert "header.csv" in refused("learn", "header.csv")
     assert sorted(path.name for path in folder.iterdir()) == [

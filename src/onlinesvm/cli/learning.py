@@ -54,6 +54,8 @@ def learn(console: Console, wishes: Wishes, display_for: Any) -> Outcome:
         raise ValueError("-p gives parameters of a model; name it by --model")
     _options(wishes, follow=False)
     folder = run_folder(wishes)
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"--run {folder}: is a file; name a folder")
     resumes = (folder / "run.json").is_file()
     run, source = _resumed(console, wishes, folder) if resumes else _begun(console, wishes, wanted)
     display: Display = display_for(source.name, source.live)
