@@ -241,3 +241,21 @@ def test_numbers_among_words_are_read_alike_whatever_marks_their_gaps():
     for wrong in ("one", 10**400, 1j):
         with pytest.raises(ValueError, match="text in the column 'x0'"):
             fitted.transform(np.array([[wrong, "x"]], dtype=object))
+
+
+@pytest.mark.parametrize("columns", ["no kind", 3, None, [["a"]], ["a", "a"], [1], 1e30])
+def test_columns_of_a_part_are_names_or_a_kind(columns: Any, tmp_path: Any) -> None:
+    """Also of a model that has learned nothing, and is saved."""
+    model = OnlineColumns([("one", OnlineScaler(), columns)])
+    with pytest.raises(ValueError, match=r"^parts has [^\n]*$"):
+        model.partial_fit(pandas.DataFrame({"a": [1.0, 2.0]}))
+    with pytest.raises(ValueError, match="parts has"):
+        model.save(tmp_path / "model")
+    fine = OnlineColumns([("one", OnlineScaler(), pandas.Index(["a"]))])
+    fine.partial_fit(pandas.DataFrame({"a": [1.0, 2.0]}))
+
+
+def test_there_are_not_endless_categories() -> None:
+    for most in (2**70, 10**8):
+        with pytest.raises(ValueError, match="max_categories must be at most"):
+            OnlineOneHot(max_categories=most).partial_fit([["a"]])

@@ -21,6 +21,9 @@ from ..base.validation import Columns, demand_table, one_row
 
 Known = tuple[dict[Any, int], ...]  # of each column: its categories and their numbers
 
+#: Columns of one, at most: their numbers, for all columns of a table, are numbers still.
+MOST_CATEGORIES = 10_000_000
+
 
 _CATEGORIES = {str, type(None)}  # of which each is one as it is
 
@@ -211,6 +214,14 @@ class Encoder(ReadsObjects):
     _attributes: ClassVar[Mapping[str, str]] = {
         "categories_": "list of lists, the categories of each column in order of arrival",
     }
+
+    def _core_params(self, n_features: int) -> dict[str, Any]:
+        settings = super()._core_params(n_features)
+        if settings["max_categories"] > MOST_CATEGORIES:
+            raise ValueError(
+                f"max_categories must be at most {MOST_CATEGORIES:,}; use OnlineHashing for more"
+            )
+        return settings
 
     @property
     def categories_(self) -> list[list[Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -120,6 +120,8 @@ class OnlineColumns(TransformerMixin, MadeOfOthers):
         given = [name for name, _, _ in self.parts]
         if len(set(given)) < len(given) or not given:
             raise ValueError("parts is empty or has a name twice; give each part its own name")
+        for name, _, columns in self.parts:
+            _demand_choice(name, columns)
         named = {c for _, _, columns in self.parts if not isinstance(columns, str) for c in columns}
         kinds = {c: _kind(table.values[:, j]) for j, c in enumerate(table.names)}
         taken: dict[str, str] = {}
@@ -127,11 +129,6 @@ class OnlineColumns(TransformerMixin, MadeOfOthers):
         for name, which, columns in self.parts:
             _steps(name, which)
             if isinstance(columns, str):
-                if columns not in KINDS:
-                    raise ValueError(
-                        f"parts has {columns!r} for {name!r}; use a list of names, 'numbers' or "
-                        "'categories'"
-                    )
                 columns = [c for c, kind in kinds.items() if kind == columns and c not in named]
             for column in columns:
                 if column not in kinds:
@@ -262,6 +259,7 @@ class OnlineColumns(TransformerMixin, MadeOfOthers):
         begun = self.__sklearn_is_fitted__()
         told = []
         for i, (name, which, columns) in enumerate(self.parts):
+            _demand_choice(name, columns)  # what save takes, load takes
             steps = self.parts_[name] if begun else _steps(name, which)
             for k, step in enumerate(steps):
                 arrays |= {f"part{i}_{k}.{n}": array for n, array in step._arrays().items()}
@@ -295,6 +293,7 @@ class OnlineColumns(TransformerMixin, MadeOfOthers):
                 raise ValueError("its columns have a part without a name or a form")
             if (form == "drop" and steps) or (form == "one" and len(steps) != 1):
                 raise ValueError("its columns have a part of another form")
+            _demand_choice(name, columns)
             fresh: Any = [clone(step) for step in steps]
             parts.append((name, {"drop": "drop", "one": fresh[:1], "many": fresh}[form], columns))
             if form == "one":
@@ -317,6 +316,20 @@ class OnlineColumns(TransformerMixin, MadeOfOthers):
 
 def _is_list(which: Any) -> bool:
     return isinstance(which, Sequence) and not isinstance(which, str)
+
+
+def _demand_choice(name: Any, columns: Any) -> None:
+    """A ValueError unless a part names its columns, each once, or a kind of them."""
+    if isinstance(columns, str):
+        fine = columns in KINDS
+    else:
+        each = list(columns) if isinstance(columns, Iterable) else [None]
+        fine = all(isinstance(c, str) for c in each) and len(set(each)) == len(each)
+    if not fine:
+        raise ValueError(
+            f"parts has {columns!r:.60} for {name!r:.60}; use a list of names, each once, "
+            "'numbers' or 'categories'"
+        )
 
 
 def _steps(name: str, which: Any) -> list[OnlineTransformer]:
