@@ -617,3 +617,14 @@ def test_rows_held_are_not_the_callers(form: str) -> None:
     for model in (left, right):
         model.partial_fit(rows(), Y[:30])
     assert fingerprint(left) == fingerprint(right)
+
+
+def test_numbers_for_examples_end_in_an_error() -> None:
+    """A file may say that nearly all were given."""
+    for upto in (9, 90):  # in the warm-up and after it
+        model = streamed(scaled(), X[:upto], Y[:upto])
+        model[-1]._next_id = 2**63 - 3
+        before = fingerprint(model)
+        with pytest.raises(ValueError, match="ids"):
+            model.partial_fit(X[:9], Y[:9])
+        assert fingerprint(model) == before

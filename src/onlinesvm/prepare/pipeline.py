@@ -23,7 +23,7 @@ from ..base.json_values import from_json, to_json
 from ..base.keys import read_wanted
 from ..base.locking import MadeOfOthers
 from ..base.persistence import rebuilt, write
-from ..base.validation import one_row
+from ..base.validation import MAX_ID, one_row
 from .columns import OnlineColumns
 from .tables import Held, Named, Names, read_named, read_table, record_of
 
@@ -292,6 +292,8 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
         last = self.steps[-1][1]
         given = last._read_ids(ids, n, fresh=fresh)
         start = 0 if fresh else last._next_id
+        if given is None and start + n - 1 > MAX_ID:
+            raise ValueError("X has more rows than ids are left; give some that are free")
         return np.arange(start, start + n) if given is None else given
 
     def _warm_up_rows(self) -> int:
