@@ -23,6 +23,7 @@ SPEED = (
     "smo",
     "settle",
     "incremental",
+    "incremental_tasks",
     "poker",
     "core_vector",
     "predict",

@@ -9,6 +9,7 @@ using onlinesvm::isa::Ends;
 using onlinesvm::isa::Form;
 using onlinesvm::isa::kFlat;
 using onlinesvm::isa::kPicks;
+using onlinesvm::isa::kRanks;
 using onlinesvm::isa::Partner;
 using onlinesvm::isa::Picks;
 using onlinesvm::isa::Shape;
@@ -569,6 +570,71 @@ void rank_one(const double* a, double* to, size_t stride, size_t n, double c, co
     }
 }
 
+// R neighbouring rows from `row` on, each up to the diagonal: as rows and as columns in one trip.
+template <size_t R>
+inline void symv_rows(const double* a, size_t stride, size_t row, const double* x, double* y) {
+    Vec64 sum[R] = {};
+    size_t i = 0;
+    for (; i + M <= row; i += M) {
+        const Vec64 x_i = load(x + i);
+        Vec64 y_i = load(y + i);
+        for (size_t r = 0; r < R; ++r) {
+            const Vec64 a_i = load(a + r * stride + i);
+            sum[r] += a_i * x_i;
+            y_i += a_i * x[row + r];
+        }
+        store(y + i, y_i);
+    }
+    for (size_t r = 0; r < R; ++r) {
+        double total = sum_lanes(sum[r]);
+        for (size_t j = i; j < row + r; ++j) {
+            total += a[r * stride + j] * x[j];
+            y[j] += a[r * stride + j] * x[row + r];
+        }
+        y[row + r] = total + a[r * stride + row + r] * x[row + r];
+    }
+}
+
+void symv_lower(const double* a, size_t stride, size_t n, const double* x, double* y) {
+    size_t r = 0;
+    for (; r + 4 <= n; r += 4) symv_rows<4>(a + r * stride, stride, r, x, y);
+    for (; r < n; ++r) symv_rows<1>(a + r * stride, stride, r, x, y);
+}
+
+// R neighbouring rows from `row` on: what is read of the u serves them all.
+template <size_t R>
+inline void add_ranks_to(const double* a, double* to, size_t stride, size_t row, const double* c,
+                         const double* us, size_t us_stride, size_t n_ranks) {
+    double by[kRanks][R];
+    for (size_t k = 0; k < n_ranks; ++k)
+        for (size_t r = 0; r < R; ++r) by[k][r] = c[k] * us[k * us_stride + row + r];
+    size_t i = 0;
+    for (; i + M <= row; i += M) {
+        Vec64 sum[R];
+        for (size_t r = 0; r < R; ++r) sum[r] = load(a + r * stride + i);
+        for (size_t k = 0; k < n_ranks; ++k) {
+            const Vec64 u = load(us + k * us_stride + i);
+            for (size_t r = 0; r < R; ++r) sum[r] += u * by[k][r];
+        }
+        for (size_t r = 0; r < R; ++r) store(to + r * stride + i, sum[r]);
+    }
+    for (size_t r = 0; r < R; ++r)
+        for (size_t j = i; j <= row + r; ++j) {
+            double sum = a[r * stride + j];
+            for (size_t k = 0; k < n_ranks; ++k) sum += us[k * us_stride + j] * by[k][r];
+            to[r * stride + j] = sum;
+        }
+}
+
+void add_ranks(const double* a, double* to, size_t stride, size_t n, const double* c,
+               const double* us, size_t us_stride, size_t n_ranks) {
+    size_t r = 0;
+    for (; r + 4 <= n; r += 4)
+        add_ranks_to<4>(a + r * stride, to + r * stride, stride, r, c, us, us_stride, n_ranks);
+    for (; r < n; ++r)
+        add_ranks_to<1>(a + r * stride, to + r * stride, stride, r, c, us, us_stride, n_ranks);
+}
+
 double read(const char* bytes, size_t n) {
     using I = VectorOf<long long, kRegister>::type;
     I acc[4] = {};
@@ -584,6 +650,6 @@ template <class T>
 constexpr onlinesvm::isa::Table<T> kTable = {rows<T>,    norms<T>,    finish<T>,     dot<T>,
                                              axpy<T>,    subtract<T>, step<T>,       pair<T>,
                                              partner<T>, violation,   all_finite<T>, waves<T>};
-constexpr onlinesvm::isa::DenseTable kDense = {symv, rank_one, read};
+constexpr onlinesvm::isa::DenseTable kDense = {symv, rank_one, symv_lower, add_ranks, read};
 
 }  // namespace

@@ -194,6 +194,68 @@ def test_single_precision_comes_close():
     )
 
 
+# ---- a promise for every tol ---------------------------------------------------------------------
+
+TOLS = (1e-3, 1e-6, 1e-9)
+
+
+@pytest.mark.parametrize("tol", TOLS)
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_is_within_tol_after_every_example_and_every_removal(kind, tol):
+    stream = kind(2, 60)
+    model = machine(C=5.0, tol=tol)
+    for t in range(60):
+        model.learn_one(stream.X[t], stream.y[t])
+        assert kkt_by_hand(model, "rbf", stream, np.arange(t + 1), 5.0) <= tol, f"example {t}"
+    order = np.random.default_rng(1).permutation(60)
+    for t, i in enumerate(order):
+        model.unlearn(int(i))
+        held = np.sort(order[t + 1 :])
+        assert kkt_by_hand(model, "rbf", stream, held, 5.0) <= tol, f"removal {t}, of {i}"
+
+
+@settings(max_examples=60, deadline=None)
+@given(streams(max_size=40), st.sampled_from(TOLS), st.sampled_from([0.1, 5.0]), st.data())
+def test_any_stream_is_within_tol_in_any_cut(stream, tol, C, data):
+    n = len(stream.y)
+    cuts = sorted(data.draw(st.sets(st.integers(1, n)), label="cuts") | {n})
+    whole, parts = (machine(C=C, tol=tol) for _ in range(2))
+    whole.partial_fit(stream.X, stream.y)
+    assert kkt_by_hand(whole, "rbf", stream, np.arange(n), C) <= tol
+    for start, stop in zip([0, *cuts], cuts, strict=False):
+        parts.partial_fit(stream.X[start:stop], stream.y[start:stop])
+    for name, array in whole._core.state().items():
+        np.testing.assert_array_equal(array, parts._core.state()[name], err_msg=name)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e-3, 1e3, 1e6])
+@pytest.mark.parametrize("tol", TOLS)
+def test_is_within_tol_at_any_scale_of_the_features(tol, scale):
+    """With all rows alike, and with none like another, C and many multipliers at it."""
+    stream = blobs(3, 60)
+    model = IncrementalSVC(C=2.0, gamma=1.0, tol=tol, classes=SIGNS)
+    model.partial_fit(scale * stream.X, stream.y)
+    assert svm_kkt(model, Kernel("rbf", gamma=1.0), scale * stream.X, stream.y, 2.0) <= tol
+
+
+def test_a_margin_of_hundreds_is_learned_and_unlearned():
+    """Wide enough that changes of the inverse wait for each other, and members rest."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(500, 40))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=500) > 0, 1.0, -1.0)
+    kernel = Kernel("rbf", gamma=0.02)
+    model = IncrementalSVC(C=3.0, gamma=0.02, tol=1e-9, classes=SIGNS).partial_fit(X, y)
+    size = np.abs(model.dual_coef_[0])
+    assert np.sum(size < 3.0) > 150
+    assert svm_kkt(model, kernel, X, y, 3.0) <= 1e-9
+    gone = rng.permutation(500)[:120]
+    model.unlearn(gone)
+    held = np.setdiff1d(np.arange(500), gone)
+    assert svm_kkt(model, kernel, X, y, 3.0, held) <= 1e-9
+    model.set_C(0.3)
+    assert svm_kkt(model, kernel, X, y, 0.3, held) <= 1e-9
+
+
 # ---- unlearning ----------------------------------------------------------------------------------
 
 

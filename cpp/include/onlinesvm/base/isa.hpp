@@ -91,11 +91,19 @@ struct Table {
     void (*waves)(const T* turns, T scale, T* cosines, T* sines, std::size_t n);
 };
 
+inline constexpr std::size_t kRanks = 32;
 struct DenseTable {
     void (*symv)(const double* a, std::size_t stride, std::size_t n, const double* x, double* y);
     // to = a + c u u', in place or elsewhere.
     void (*rank_one)(const double* a, double* to, std::size_t stride, std::size_t n, double c,
                      const double* u);
+    // The same two of a symmetric matrix of which the lower triangle is there. Of the u, rows of
+    // `us`, there are at most kRanks: to = a + sum_k c[k] u_k u_k'.
+    void (*symv_lower)(const double* a, std::size_t stride, std::size_t n, const double* x,
+                       double* y);
+    void (*add_ranks)(const double* a, double* to, std::size_t stride, std::size_t n,
+                      const double* c, const double* us, std::size_t us_stride,
+                      std::size_t n_ranks);
     // Reads a buffer once: the floor under any kernel row.
     double (*read)(const char* bytes, std::size_t n);
 };

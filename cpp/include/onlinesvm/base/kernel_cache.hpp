@@ -341,6 +341,19 @@ class KernelCache {
         cache_[j] = std::move(row);
         keep_within_budget();
     }
+    // The newest example's row says what the rows of the hot ones lack of it: k(i, j) = k(j, i). One
+    // value each is cheap here, and dear to compute when it is missed.
+    void tell_hot(const KernelRow<T>& newest) {
+        const std::size_t last = size() - 1;
+        if (store_.width() < kWide || newest.known < active_) return;
+        for (Slot i(resting_); i < active_; ++i) {
+            KernelRow<T>& r = cache_[i];
+            if (r.empty() || r.known != last) continue;
+            reserve(r, size());
+            r.data()[last] = newest.data()[i];
+            ++r.known;
+        }
+    }
     // The kernel values of some examples among each other, row by row: use(i, row). They come from
     // a store of their own, so that nothing is cached.
     template <class Use>

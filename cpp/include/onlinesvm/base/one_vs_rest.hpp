@@ -215,6 +215,7 @@ class OneVsRest {
     }
     // Its row is needed soon only if some coefficient moves.
     void keep_or_recycle(Slot j, KernelRow<T> row, bool moves) {
+        rows_->tell_hot(row);
         if (moves)
             rows_->keep(j, std::move(row));
         else

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "onlinesvm/base/one_vs_rest.hpp"
+#include "onlinesvm/exact/hot_set.hpp"
 #include "onlinesvm/solver/balanced.hpp"
 
 namespace onlinesvm {
@@ -35,7 +36,7 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
     };
 
     explicit Incremental(const Params& p)
-        : Base(p, {.kkt = p.tol, .rounds = p.max_rounds}), C_(p.C) {}
+        : Base(p, {.kkt = kKept * p.tol, .rounds = p.max_rounds}), C_(p.C) {}
 
     void expect(std::span<const Row<T>> coming) { rows_->expect(coming); }
 
@@ -52,7 +53,7 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
         }
         this->keep_or_recycle(c, std::move(row), moves);
         for (auto& machine : machines_) machine->absorb(id);  // alpha_c grows until g_c = 0, or C_c
-        tidy();
+        relax();
     }
 
     // alpha_c shrinks to 0, the others giving way; then c is gone. An id dropped before has no
@@ -100,7 +101,7 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
             out.labels.push_back(notes_->label[rows_->slot(id)]);
             for (auto& machine : machines_) {
                 const Slot j = rows_->slot(id);
-                if (machine->coefficient(j) == 0 && machine->has_margin()) {
+                if (machine->coefficient(j) == 0 && machine->has_free()) {
                     out.f.push_back(machine->decision(j));
                     continue;
                 }
@@ -111,7 +112,7 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
                 machine->rebound(id, c);
                 machine->settle();
             }
-            tidy();
+            relax();
         }
         return out;
     }
@@ -132,24 +133,32 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
         });
     }
 
-    auto undoable() { return std::tie(C_); }
+    auto undoable() { return std::tie(C_, hot_); }
 
     template <class A>
     void state(A& a) {
         Base::state(a);
         a("C", C_);
+        hot_.state(a, "hot_limit");
         if constexpr (A::loading) demand(C_ > 0, "C is not a positive number");
     }
 
   private:
-    using Base::rows_, Base::notes_, Base::machines_, Base::cost, Base::tidy;
+    using Base::rows_, Base::notes_, Base::machines_, Base::cost;
+
+    // Solved to a part of tol: the rest is for moves that the cold members have yet to hear of.
+    static constexpr double kKept = 0.8;
 
     void settle() {
         for (auto& machine : machines_) machine->settle();
-        tidy();
+        relax();
+    }
+    void relax() {
+        hot_.relax(*rows_, machines_, [&](Slot j) { return this->supports(j); });
     }
 
     double C_;
+    HotSet hot_;
 };
 
 }  // namespace onlinesvm

@@ -210,7 +210,7 @@ class Ramp : public RampModel<T> {
             }
             if (idle <= m) return;
             if (rows_->is_hot(farthest))
-                for (auto& box : machines_) box->sync(true);
+                for (auto& box : machines_) box->sync(Moves::all);
             rows_->remove(farthest);
         }
     }

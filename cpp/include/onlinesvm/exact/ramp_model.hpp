@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "onlinesvm/base/one_vs_rest.hpp"
+#include "onlinesvm/exact/hot_set.hpp"
 #include "onlinesvm/solver/box.hpp"
 
 namespace onlinesvm {
@@ -82,19 +83,17 @@ class RampModel : public OneVsRest<T, Box<T>> {
         });
     }
 
-    auto undoable() { return std::tie(updates_, hot_limit_); }
+    auto undoable() { return std::tie(updates_, hot_); }
 
     template <class A>
     void state(A& a) {
         Base::state(a);
         a("updates", updates_);
-        a("hot_limit", hot_limit_);
+        hot_.state(a, "hot_limit");
     }
 
   protected:
-    static constexpr int kRefresh = 1000;   // updates between recomputations of h
-    static constexpr double kGrowth = 1.5;  // of the hot set before the firm ones leave it
-    static constexpr std::int64_t kHot = 64;
+    static constexpr int kRefresh = 1000;  // updates between recomputations of h
 
     using Base::rows_, Base::machines_, Base::cost, Base::supports, Base::terms_;
 
@@ -135,28 +134,18 @@ class RampModel : public OneVsRest<T, Box<T>> {
     void take_away(Id id) {
         for (auto& box : machines_) {
             box->bound(rows_->slot(id), 0);
-            box->sync(true);
+            box->sync(Moves::all);
         }
         rows_->remove(rows_->slot(id));
     }
 
-    // Firm members leave the hot set once it has grown well beyond those that may move.
     void relax() {
-        if (std::int64_t(rows_->hot()) <= hot_limit_) return;
-        for (auto& box : machines_) box->sync(true);
-        const auto firm = [&](Slot j) {
-            return std::all_of(machines_.begin(), machines_.end(),
-                               [&](auto& b) { return b->firm(j); });
-        };
-        for (Slot j(rows_->resting()); j < rows_->active(); ++j)
-            if (supports(j) && firm(j)) rows_->rest(j);
-        for (Slot j(rows_->active()); j-- > rows_->resting();)
-            if (!supports(j) && firm(j)) rows_->demote(j);
-        hot_limit_ = std::max(kHot, std::int64_t(kGrowth * double(rows_->hot())));
+        hot_.relax(*rows_, machines_, [&](Slot j) { return supports(j); });
     }
 
     RampParams ramp_;
-    std::int64_t updates_ = 0, hot_limit_ = kHot;
+    std::int64_t updates_ = 0;
+    HotSet hot_;
     std::vector<Id> changed_;
 };
 

@@ -87,9 +87,9 @@ class Box final : public SteppingDual<Box<T>, T> {
     }
 
     // Brings h of the cold members up to date with the moves since the last sync. Moves too small
-    // to matter wait, unless every move is asked for.
-    void sync(bool every_move = false) {
-        const double ignore = every_move ? 0 : 0.1 * tol_.kkt / double(rows_.hot() + 1);
+    // to matter wait, unless all are asked for.
+    void sync(Moves which = Moves::that_matter) {
+        const double ignore = which == Moves::all ? 0 : 0.1 * tol_.kkt / double(rows_.hot() + 1);
         moves_.clear();
         for (Slot i(rows_.resting()); i < rows_.active(); ++i)
             if (std::abs(s_[i] - synced_[i]) * rows_.diagonal()[i] > ignore) {
@@ -101,7 +101,7 @@ class Box final : public SteppingDual<Box<T>, T> {
     }
 
     void refresh() {
-        sync(true);
+        sync(Moves::all);
         this->recompute_gradient(0);
         forget_inverse();
     }

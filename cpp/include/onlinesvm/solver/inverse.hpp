@@ -1,5 +1,6 @@
-// The inverse P of a kernel matrix over a changing set of members: one rank-one change to add or
-// remove.
+// The inverse P of a kernel matrix over a changing set of members. To add or remove one is a change of
+// rank one, P + c u u'. Changes wait beside P and join it many at a time: its square of numbers is
+// then read and written once for all of them. P is symmetric: its lower triangle is kept.
 #pragma once
 
 #include <algorithm>
@@ -16,24 +17,42 @@ namespace onlinesvm {
 class Inverse {
   public:
     std::size_t size() const { return n_; }
-    std::size_t nbytes() const { return p_.nbytes(); }
-    static std::size_t footprint(std::size_t n) { return Square::footprint(n); }
-    void clear() { n_ = 0; }
+    std::size_t nbytes() const { return p_.nbytes() + nbytes_of(us_, cs_); }
+    static std::size_t footprint(std::size_t n) {
+        return Square::footprint(n) + 4 * kMost * sizeof(double) * (n + 16);
+    }
+    void clear() {
+        n_ = 0;
+        forget_changes();
+    }
 
-    auto undoable() { return std::tie(p_, n_); }
+    auto undoable() { return std::tie(p_, us_, cs_, n_, wide_); }
 
     // y = P x
-    void apply(const double* x, double* y) const { p_.apply(n_, x, y); }
+    void apply(const double* x, double* y) const {
+        p_.apply_lower(n_, x, y);
+        for (std::size_t k = 0; k < cs_.size(); ++k) {
+            const double by = cs_[k] * isa::table<double>().dot(change(k), x, n_);
+            isa::table<double>().axpy(by, change(k), y, n_);
+        }
+    }
+    // One column of P.
+    void column(std::size_t m, std::vector<double>& u) const {
+        u.assign(p_.row(m), p_.row(m) + m);
+        for (std::size_t i = m; i < n_; ++i) u.push_back(p_(i, m));
+        for (std::size_t k = 0; k < cs_.size(); ++k)
+            isa::table<double>().axpy(cs_[k] * change(k)[m], change(k), u.data(), n_);
+    }
 
     // Starts with the bordered matrix [[0, 1], [1, k]]: one member under the constraint that all
     // together sum to a constant. Place 0 is the multiplier of that constraint, for good.
     void border(double k) {
+        clear();
         p_.reserve(2, 0);
         n_ = 2;
-        double *first = p_.edit_row(0), *second = p_.edit_row(1);
-        first[0] = -k;
-        first[1] = second[0] = 1;
-        second[1] = 0;
+        p_.edit(0, 0) = -k;
+        p_.edit(1, 0) = 1;
+        p_.edit(1, 1) = 0;
     }
 
     // Adds a member with kernel values `column` to the others and `k` to itself. `u` receives P
@@ -53,24 +72,32 @@ class Inverse {
         for (std::size_t i = 0; i < n_; ++i) schur -= column[i] * u[i];
         return schur;
     }
-    // The member that was explained last joins.
+    // The member that was explained last joins: P + [u; -1] [u; -1]' / schur.
     void append(double schur, const std::vector<double>& u) {
-        p_.reserve(n_ + 1, n_);
-        p_.rank_one(n_, 1 / schur, u.data());
-        double* mine = p_.edit_row(n_);
-        for (std::size_t i = 0; i < n_; ++i) mine[i] = p_.edit_row(i)[n_] = -u[i] / schur;
-        mine[n_] = 1 / schur;
-        ++n_;
+        if (n_ + 1 > wide_) {
+            settle_changes();
+            p_.reserve(n_ + 1, n_);
+            wide_ = p_.room();
+        }
+        for (std::size_t i = 0; i <= n_; ++i) p_.edit(n_, i) = 0;
+        for (std::size_t k = 0; k < cs_.size(); ++k) us_.edit(k * wide_ + n_) = 0;
+        begin_change(1 / schur, u.data());
+        us_.edit((cs_.size() - 1) * wide_ + n_++) = -1;
+        settle_many();
     }
 
-    // Removes the member at place m; the last one takes its place.
+    // Removes the member at place m; the last one takes its place. `u` receives its column of P.
     void remove(std::size_t m, std::vector<double>& u) {
-        u.assign(p_.row(m), p_.row(m) + n_);
-        p_.rank_one(n_, -1 / u[m], u.data());
-        if (m == --n_) return;
-        for (std::size_t i = 0; i < n_; ++i) p_.edit_row(i)[m] = p_.row(i)[n_];
-        std::copy_n(p_.row(n_), n_, p_.edit_row(m));
-        p_.edit_row(m)[m] = p_(n_, n_);
+        column(m, u);
+        begin_change(-1 / u[m], u.data());
+        if (m != --n_) {
+            for (std::size_t i = 0; i < m; ++i) p_.edit(m, i) = p_(n_, i);
+            for (std::size_t i = m + 1; i < n_; ++i) p_.edit(i, m) = p_(n_, i);
+            p_.edit(m, m) = p_(n_, n_);
+            for (std::size_t k = 0; k < cs_.size(); ++k)
+                us_.edit(k * wide_ + m) = us_[k * wide_ + n_];
+        }
+        settle_many();
     }
 
     // Whether P is an inverse of the matrix K that `times` applies: K P v = v for a v that hangs on
@@ -79,9 +106,15 @@ class Inverse {
     template <class Times>
     bool inverts(Times&& times) {
         std::uint64_t seed = n_;
+        const auto hang_on = [&](double x) {
+            seed = (seed ^ std::bit_cast<std::uint64_t>(x)) * 0x100000001b3u;
+        };
         for (std::size_t i = 0; i < n_; ++i)
-            for (std::size_t j = 0; j < n_; ++j)
-                seed = (seed ^ std::bit_cast<std::uint64_t>(p_(i, j))) * 0x100000001b3u;
+            for (std::size_t j = 0; j <= i; ++j) hang_on(p_(i, j));
+        for (std::size_t k = 0; k < cs_.size(); ++k) {
+            hang_on(cs_[k]);
+            for (std::size_t i = 0; i < n_; ++i) hang_on(change(k)[i]);
+        }
         Random random(std::bit_cast<std::int64_t>(seed));
         std::vector<double> v(n_), u(n_), w(n_);
         for (double& x : v) x = random.below(2) ? 1 : -1;
@@ -95,14 +128,50 @@ class Inverse {
     template <class A>
     void state(A& a) {
         a("size", n_);
-        p_.state(a, "values", n_);
+        p_.state_lower(a, "values", n_);
+        std::vector<double> us, cs(cs_.begin(), cs_.end());
+        if constexpr (!A::loading)
+            for (std::size_t k = 0; k < cs.size(); ++k)
+                us.insert(us.end(), change(k), change(k) + n_);
+        a("changes", us);
+        a("weights", cs);
+        if constexpr (A::loading) {
+            demand(cs.size() <= kMost && us.size() == cs.size() * n_,
+                   "the changes of an inverse do not fit it");
+            forget_changes();
+            wide_ = p_.room();
+            for (std::size_t k = 0; k < cs.size(); ++k) begin_change(cs[k], us.data() + k * n_);
+        }
     }
 
   private:
     static constexpr double kDrift = 0.1;
+    static constexpr std::size_t kMost = isa::kRanks;  // changes that wait
+    static constexpr std::size_t kShare = 16;          // and no more than one for so many members
+
+    const double* change(std::size_t k) const { return us_.data() + k * wide_; }
+    void begin_change(double c, const double* u) {
+        us_.resize(us_.size() + wide_);
+        for (std::size_t i = 0; i < n_; ++i) us_.edit(cs_.size() * wide_ + i) = u[i];
+        cs_.push_back(c);
+    }
+    void forget_changes() {
+        us_.clear();
+        cs_.clear();
+    }
+    void settle_many() {
+        if (cs_.size() >= std::clamp<std::size_t>(n_ / kShare, 1, kMost)) settle_changes();
+    }
+    void settle_changes() {
+        if (cs_.empty()) return;
+        p_.add_ranks_lower(n_, cs_, us_.data(), wide_);
+        forget_changes();
+    }
 
     Square p_;
-    std::size_t n_ = 0;
+    Ledger<double> us_;  // u of the changes that wait, row by row
+    PlainLedger<double> cs_;
+    std::size_t n_ = 0, wide_ = 0;  // members, and the room for them in a row of us
 };
 
 }  // namespace onlinesvm

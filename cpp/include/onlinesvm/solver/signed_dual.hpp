@@ -20,6 +20,9 @@
 
 namespace onlinesvm {
 
+// Which of them h of the members that are not hot must know: those too small to matter can wait.
+enum class Moves { that_matter, all };
+
 template <class Self, class T, std::size_t Copies = 1>
 class SignedDual : public Slotted<Self, T> {
     using Base = Slotted<Self, T>;

@@ -41,6 +41,16 @@ class Square {
         const auto [from, to] = values_.renew();
         isa::dense().rank_one(from, to, stride_, n, c, u);
     }
+    // The same two of a symmetric matrix of which the lower triangle counts. The u are rows of `us`.
+    void apply_lower(std::size_t n, const double* x, double* y) const {
+        isa::dense().symv_lower(values_.data(), stride_, n, x, y);
+    }
+    void add_ranks_lower(std::size_t n, std::span<const double> c, const double* us,
+                         std::size_t us_stride) {
+        const auto [from, to] = values_.renew();
+        isa::dense().add_ranks(from, to, stride_, n, c.data(), us, us_stride, c.size());
+    }
+    std::size_t room() const { return stride_; }
     // Room for n rows, of which the first `used` hold values.
     void reserve(std::size_t n, std::size_t used) {
         if (n <= stride_) return;
@@ -64,6 +74,22 @@ class Square {
             std::vector<double> packed;
             for (std::size_t i = 0; i < n; ++i) packed.insert(packed.end(), row(i), row(i) + n);
             a(name, packed);
+        }
+    }
+
+    // Their lower triangle alone.
+    template <class A>
+    void state_lower(A& a, const char* name, std::size_t n) {
+        std::vector<double> packed;
+        if constexpr (!A::loading)
+            for (std::size_t i = 0; i < n; ++i) packed.insert(packed.end(), row(i), row(i) + i + 1);
+        a(name, packed);
+        if constexpr (A::loading) {
+            demand(packed.size() == checked_mul(n, n + 1) / 2, "a matrix does not fit its members");
+            stride_ = round_up(n, 8);
+            values_.assign(checked_mul(stride_, stride_), 0.0);
+            for (std::size_t i = 0, from = 0; i < n; from += ++i)
+                std::copy_n(packed.data() + from, i + 1, edit_row(i));
         }
     }
 
