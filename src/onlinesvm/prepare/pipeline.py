@@ -525,6 +525,8 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
             not isinstance(names, list) or not all(isinstance(name, str) for name in names)
         ):
             raise ValueError("its column names are no list of strings")
+        if names is not None and len(set(names)) < len(names):
+            raise ValueError("its column names are not distinct")
         model._names, model._classes = names, facts["classes"]
         if facts["held"] is not None:
             model._held = Held.from_facts(facts["held"])
