@@ -208,7 +208,8 @@ def test_a_budget_in_bytes(rule, form):
     for start in range(0, 1500, 60):
         model.partial_fit(X[start : start + 60], y[start : start + 60])
         assert model.nbytes_ <= 200_000
-    assert model.nbytes_ > (60_000 if rule == "project" else 100_000)  # a matrix grows by steps
+    # A matrix grows by steps, and changes that wait beside it have their room.
+    assert model.nbytes_ > (45_000 if rule == "project" else 100_000)
     whole = small(maintenance=rule, budget="200kB", dtype="float32").partial_fit(X, y)
     assert (whole.decision_function(X) == model.decision_function(X)).all()
     kept = len(model.support_)

@@ -180,4 +180,4 @@ def check_keys_do_not_pile_up(estimator: Any, stream: Stream) -> None:
     held = core.held if hasattr(core, "held") else len(last_of(model).support_)
     assert names <= held + 1, f"{names} keys of {held} examples"
     paid = model.nbytes_ - int(core.nbytes)
-    assert paid <= 500 * max(1024, held), f"{paid} bytes besides the core, for {held} examples"
+    assert paid <= 250 * max(1024, held), f"{paid} bytes besides the core, for {held} examples"

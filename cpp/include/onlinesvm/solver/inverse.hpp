@@ -19,7 +19,7 @@ class Inverse {
     std::size_t size() const { return n_; }
     std::size_t nbytes() const { return p_.nbytes() + nbytes_of(us_, cs_); }
     static std::size_t footprint(std::size_t n) {
-        return Square::footprint(n) + 4 * kMost * sizeof(double) * (n + 16);
+        return Square::footprint(n) + 2 * most_waiting(n) * sizeof(double) * (n + n / 4 + 24);
     }
     void clear() {
         n_ = 0;
@@ -49,6 +49,7 @@ class Inverse {
     void border(double k) {
         clear();
         p_.reserve(2, 0);
+        wide_ = p_.room();
         n_ = 2;
         p_.edit(0, 0) = -k;
         p_.edit(1, 0) = 1;
@@ -74,11 +75,7 @@ class Inverse {
     }
     // The member that was explained last joins: P + [u; -1] [u; -1]' / schur.
     void append(double schur, const std::vector<double>& u) {
-        if (n_ + 1 > wide_) {
-            settle_changes();
-            p_.reserve(n_ + 1, n_);
-            wide_ = p_.room();
-        }
+        if (n_ + 1 > wide_) widen();
         for (std::size_t i = 0; i <= n_; ++i) p_.edit(n_, i) = 0;
         for (std::size_t k = 0; k < cs_.size(); ++k) us_.edit(k * wide_ + n_) = 0;
         begin_change(1 / schur, u.data());
@@ -149,8 +146,22 @@ class Inverse {
     static constexpr std::size_t kMost = isa::kRanks;  // changes that wait
     static constexpr std::size_t kShare = 16;          // and no more than one for so many members
 
+    static std::size_t most_waiting(std::size_t n) {
+        return std::clamp<std::size_t>(n / kShare, 1, kMost);
+    }
+    // More room; when changes join must not hang on it, or a model that was saved would go on with
+    // other bits.
+    void widen() {
+        p_.reserve(n_ + 1, n_);
+        Aligned<double> spread(cs_.size() * p_.room());
+        for (std::size_t k = 0; k < cs_.size(); ++k)
+            std::copy_n(change(k), n_, spread.data() + k * p_.room());
+        us_ = std::move(spread);
+        wide_ = p_.room();
+    }
     const double* change(std::size_t k) const { return us_.data() + k * wide_; }
     void begin_change(double c, const double* u) {
+        us_.reserve(most_waiting(n_ + 1) * wide_);  // no more, since memory is a promise
         us_.resize(us_.size() + wide_);
         for (std::size_t i = 0; i < n_; ++i) us_.edit(cs_.size() * wide_ + i) = u[i];
         cs_.push_back(c);
@@ -160,7 +171,7 @@ class Inverse {
         cs_.clear();
     }
     void settle_many() {
-        if (cs_.size() >= std::clamp<std::size_t>(n_ / kShare, 1, kMost)) settle_changes();
+        if (cs_.size() >= most_waiting(n_)) settle_changes();
     }
     void settle_changes() {
         if (cs_.empty()) return;
