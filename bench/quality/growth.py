@@ -172,6 +172,10 @@ def exponent(points: list[dict[str, Any]], what: str) -> float | None:
     return float(np.polyfit(n, value, 1)[0])
 
 
+def _slope(value: float | None) -> str:
+    return "-" if value is None else f"{value + 0.0:.2f}"
+
+
 def show(report: Report, name: str, grown: dict[str, list[dict[str, Any]]]) -> None:
     rows = []
     for who, points in grown.items():
@@ -179,7 +183,7 @@ def show(report: Report, name: str, grown: dict[str, list[dict[str, Any]]]) -> N
             rows.append([who, "-", "> half a minute", "-", "-", "-", "-"])
             continue
         last = points[-1]
-        slopes = [figure(exponent(points, what)) for what in ("seconds", "bytes")]
+        slopes = [_slope(exponent(points, what)) for what in ("seconds", "bytes")]
         vectors = figure(last["vectors"])
         size = [figure(last["n"]), figure(last["seconds"]), slopes[0]]
         rows.append([who, *size, figure(last["bytes"] / 1e6), slopes[1], vectors])
