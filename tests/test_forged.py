@@ -116,6 +116,10 @@ ARRAYS: dict[str, tuple[Any, Callable[[Forgery], None]]] = {
     "infinite inverse": (IncrementalSVC(), lambda f: f.state["box0.inverse.values"].fill(np.inf)),
     "a class that is not there": (RampSVC(), lambda f: f.state["class"].fill(2**31 - 1)),
     "an id twice": (RampSVC(), lambda f: f.state["rows.ids"].fill(5)),
+    "a basis that names an example twice": (
+        onlinesvm.IndependentSVC(),
+        lambda f: f.state["basis.names"].fill(f.state["basis.names"][0]),
+    ),
     "an id that was never given": (KernelPerceptron(), lambda f: f.state["f.model.ids"].fill(500)),
     "a negative counter": (NormaSVC(), lambda f: f.set(t=-3)),
     "a scale that overflows": (NormaSVC(), lambda f: f.set(f__outputs__scale=[5e-324])),

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <limits>
 #include <span>
 #include <tuple>
@@ -95,6 +96,12 @@ class Basis {
         const std::size_t n = size();
         demand(names.size() == n && inverse.size() == n && rows.active() == n,
                "the basis does not fit together");
+        std::vector<Id> known;
+        std::copy_if(names.begin(), names.end(), std::back_inserter(known),
+                     [](Id id) { return id != kNoId; });
+        std::sort(known.begin(), known.end());
+        demand(std::adjacent_find(known.begin(), known.end()) == known.end(),
+               "the basis names an example twice");
         for (Slot j{}; j < n; ++j)
             demand(rows.id(j) == Id(std::int64_t(j)), "the basis is out of order");
         for (Slot j{}; j < n; ++j) {
