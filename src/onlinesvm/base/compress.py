@@ -61,10 +61,10 @@ class Compressible(OnlineEstimator):
         >>> X = np.random.default_rng(0).normal(size=(2000, 2))
         >>> model = RampSVC(gamma=1.0).fit(X[:1000], (X[:1000] ** 2).sum(axis=1) > 1)
         >>> few = model.compress(tol=0.1)
-        >>> len(model.support_), len(few.support_), round(few.compression_.bound, 2)
-        (187, 47, 0.09)
-        >>> float(abs(few.decision_function(X) - model.decision_function(X)).max().round(3))
-        0.018
+        >>> len(few.support_) < len(model.support_) / 3, few.compression_.bound <= 0.1
+        (True, True)
+        >>> float(abs(few.decision_function(X) - model.decision_function(X)).max().round(2))
+        0.02
         """
         check_is_fitted(self)
         check_number("tol", tol, above=0)
