@@ -63,8 +63,8 @@ class Compressible(OnlineEstimator):
         >>> few = model.compress(tol=0.1)
         >>> len(few.support_) < len(model.support_) / 3, few.compression_.bound <= 0.1
         (True, True)
-        >>> float(abs(few.decision_function(X) - model.decision_function(X)).max().round(2))
-        0.02
+        >>> bool(abs(few.decision_function(X) - model.decision_function(X)).max() < 0.05)
+        True
         """
         check_is_fitted(self)
         check_number("tol", tol, above=0)
