@@ -537,7 +537,10 @@ def run(seed: int, first: int, count: int, models: list[Saved]) -> tuple[Counter
 
 
 def run_together(
-    seed: int, first: int, count: int, models: list[Saved], jobs: int
+    first: int,
+    count: int,
+    jobs: int,
+    run_cases: Callable[[int, int], tuple[Counter[str], list[str]]],
 ) -> tuple[Counter[str], list[str]]:
     """The same by several processes, each with a run of cases of its own."""
     tally: Counter[str] = Counter()
@@ -547,7 +550,7 @@ def run_together(
         parts = [Path(folder, str(i)) for i in range(jobs)]
 
         def part(i: int) -> None:
-            parts[i].write_text(json.dumps(run(seed, cuts[i], cuts[i + 1] - cuts[i], models)))
+            parts[i].write_text(json.dumps(run_cases(cuts[i], cuts[i + 1] - cuts[i])))
 
         for status in ended([begin(lambda i=i: part(i)) for i in range(jobs)]):  # type: ignore[misc]
             if status:
@@ -605,7 +608,9 @@ def main() -> int:
             verdict = judge(saved, data, Path(folder))
         print(verdict)
         return 0 if good(verdict) else 1
-    tally, findings = run_together(args.seed, args.first, args.count, models, args.jobs)
+    tally, findings = run_together(
+        args.first, args.count, args.jobs, lambda at, many: run(args.seed, at, many, models)
+    )
     for finding in findings:
         print(finding)
     told = ", ".join(f"{n:,} {verdict}" for verdict, n in sorted(tally.items()))

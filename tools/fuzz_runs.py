@@ -22,7 +22,6 @@ import tempfile
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -380,34 +379,6 @@ def run_cases(
     return tally, findings
 
 
-def together(
-    seed: int, first: int, count: int, runs: list[Killed], jobs: int
-) -> tuple[Counter[str], list[str]]:
-    """The same by several processes, each with cases of its own."""
-    tally: Counter[str] = Counter()
-    findings: list[str] = []
-    cuts = [first + count * i // jobs for i in range(jobs + 1)]
-    with tempfile.TemporaryDirectory() as folder:
-        parts = [Path(folder, str(i)) for i in range(jobs)]
-
-        def work(i: int) -> Callable[[], None]:
-            def part() -> None:
-                found = run_cases(seed, cuts[i], cuts[i + 1] - cuts[i], runs)
-                parts[i].write_text(json.dumps(found))
-
-            return part
-
-        for status in models.ended([models.begin(work(i)) for i in range(jobs)]):
-            if status:
-                findings.append(f"a process ended with {status}")
-        for path in parts:
-            if path.exists():
-                told, found = json.loads(path.read_text())
-                tally.update(told)
-                findings += found
-    return tally, findings
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=20_000)
@@ -427,7 +398,9 @@ def main() -> int:
                 verdict = traceback.format_exc()
         print(verdict)
         return 0 if models.good(verdict) else 1
-    tally, findings = together(args.seed, args.first, args.count, runs, args.jobs)
+    tally, findings = models.run_together(
+        args.first, args.count, args.jobs, lambda at, many: run_cases(args.seed, at, many, runs)
+    )
     for finding in findings:
         print(finding)
     told = ", ".join(f"{n:,} {verdict}" for verdict, n in sorted(tally.items()))

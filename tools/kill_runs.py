@@ -24,15 +24,16 @@ import signal
 import sys
 import tempfile
 import time
-import traceback
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from doubles import ArraySource, stream
+from fuzz_models import begin
 
 from onlinesvm import OnlineScaler, PassiveAggressiveClassifier, RampSVC, make_online_pipeline
 from onlinesvm.stream.run import Run, RunOptions
@@ -83,21 +84,6 @@ def outcome(folder: Path) -> list[bytes]:
 
 
 # --- children -------------------------------------------------------------------------------------
-
-
-def begin(work: Callable[[], None]) -> int:
-    sys.stdout.flush()
-    pid = os.fork()
-    if pid == 0:
-        status = 1
-        try:
-            work()
-            status = 0
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            os._exit(status)
-    return pid
 
 
 class Child:

@@ -4,8 +4,8 @@ covtype (class 2 against the rest) and MNIST (8 against the rest), scaled to [0,
 for covtype and 0.02 for MNIST, C = 1. A stream learner makes one pass in chunks of 1,000 and is
 looked at on its way; a batch learner is fitted anew at each size. Whoever has taken half a minute
 goes no further. The exponent is the slope of log time over log n at the last three sizes, at least;
-memory is `nbytes_`, or what the arrays of a peer take. Processor time, one thread each; each
-contestant has a process of its own, eight of them beside each other.
+memory is `nbytes_`, or what the arrays of a peer take. Processor time, one thread each;
+contestants run in processes beside each other.
 """
 
 from __future__ import annotations

@@ -38,6 +38,20 @@ void learns(bool sparse, std::size_t classes) {
     keeps_promises<Ramp<T>>(p, stream, classes);
 }
 
+// Settled by the call, it is stationary when asked to be, and never holds more than the budget.
+void settles_by_call(std::size_t budget) {
+    const Stream<double> stream(90, 2, 2, false);
+    auto p = boxed<Ramp<double>>(Shape::rbf, 1.0);
+    p.settle = "call";
+    p.budget = budget;
+    Ramp<double> model(p);
+    for (std::size_t i = 0; i < stream.size(); ++i) {
+        model.learn(stream[i], double(i % 3 == 0), 1.0, Id(i));
+        CHECK(model.held() <= budget);
+        if (i % 30 == 29) model.solve(), stays_stationary(model);
+    }
+}
+
 // Noise pushes examples out of the ramp; one round is not enough to look who is inside now.
 void running_out_of_rounds_is_told() {
     const Stream<double> stream(90, 2, 2, false);
@@ -100,6 +114,7 @@ void learns_offline(bool sparse) {
 
 int main() {
     running_out_of_rounds_is_told();
+    for (std::size_t budget : {Room::kAll, std::size_t(20)}) settles_by_call(budget);
     for (bool sparse : {false, true}) {
         for (std::size_t classes : {2, 3}) {
             learns<float>(sparse, classes);

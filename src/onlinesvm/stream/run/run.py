@@ -285,10 +285,8 @@ class Run:
             self._learn(rows)
 
     def _learn(self, rows: Examples) -> None:
-        self._changed, self._broken = (
-            True,
-            True,
-        )  # until the lesson is over: no half of one is saved
+        self._changed = True
+        self._broken = True  # until the lesson is over: no half of one is saved
         try:
             self._course.attend(_lesson(rows), rows.keys)
         except ValueError:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from onlinesvm.stream.sources.dialect import demand_text
-from onlinesvm.stream.sources.head import Head, TooShort
-from onlinesvm.stream.sources.lines import Lines, bad_rows
+from onlinesvm.stream.sources.head import Head
+from onlinesvm.stream.sources.lines import Lines, bad_rows, whole_lines
 from onlinesvm.stream.sources.objects import Objects
 from onlinesvm.stream.sources.raw import Raw
 from onlinesvm.stream.sources.schema import Schema
@@ -27,12 +26,7 @@ class JsonLines:
 
     @staticmethod
     def settle(where: str, head: Head, wishes: Wishes) -> JsonLines:
-        mark = demand_text(where, head.data)
-        data = head.data[mark:]
-        if not head.is_all:
-            data = data[: Lines().last(data)]
-            if not data.strip():
-                raise TooShort
+        mark, data = whole_lines(where, head)
         items = [data[a:b] for a, b in Lines().table(data)]
         if not items:
             raise ValueError(f"{where}: is empty; it needs a JSON object in every line")

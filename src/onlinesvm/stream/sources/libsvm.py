@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from onlinesvm.stream.sources.dialect import demand_text
 from onlinesvm.stream.sources.examples import Fault, labels_of
-from onlinesvm.stream.sources.head import Head, TooShort
-from onlinesvm.stream.sources.lines import Lines, bad_rows
+from onlinesvm.stream.sources.head import Head
+from onlinesvm.stream.sources.lines import Lines, bad_rows, whole_lines
 from onlinesvm.stream.sources.raw import Raw
 from onlinesvm.stream.sources.schema import Column, Schema
 from onlinesvm.stream.sources.source import BadRow, Examples
@@ -41,12 +40,7 @@ class Libsvm:
     @staticmethod
     def settle(where: str, head: Head, wishes: Wishes) -> Libsvm:
         """A schema as wide as the first rows."""
-        mark = demand_text(where, head.data)
-        data = head.data[mark:]
-        if not head.is_all:
-            data = data[: Lines().last(data)]
-            if not data.strip():
-                raise TooShort
+        mark, data = whole_lines(where, head)
         lines = _lines(data)
         if not lines:
             raise ValueError(f"{where}: is empty; every line needs a label and its features")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from onlinesvm.stream.sources.dialect import demand_text
 from onlinesvm.stream.sources.examples import Fault
+from onlinesvm.stream.sources.head import Head, TooShort
 from onlinesvm.stream.sources.raw import Raw, shown
 from onlinesvm.stream.sources.source import BadRow
 
-__all__ = ["Lines", "bad_rows"]
+__all__ = ["Lines", "bad_rows", "whole_lines"]
 
 
 class Lines:
@@ -39,3 +41,15 @@ def bad_rows(raw: Raw, table: list[tuple[int, int]], faults: dict[int, Fault]) -
             text = shown(raw.data[start:stop])
             rows.append(BadRow(text, fault.reason, fault.column, line, raw.byte + start))
     return sorted(rows, key=lambda row: row.byte or 0)
+
+
+def whole_lines(where: str, head: Head) -> tuple[int, bytes]:
+    """Where the text of a source begins, and its first lines, without one that is cut short."""
+    mark = demand_text(where, head.data)
+    data = head.data[mark:]
+    if head.is_all:
+        return mark, data
+    data = data[: Lines().last(data)]
+    if not data.strip():
+        raise TooShort
+    return mark, data
