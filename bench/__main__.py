@@ -29,6 +29,7 @@ SPEED = (
     "predict",
     "predict_limit",
     "compress",
+    "onnx",
     "cores",
     "one_by_one",
     "pipeline",

@@ -63,6 +63,15 @@ def test_names_ascend_and_numbers_stay(arrived: list[Any], shown: list[Any]) -> 
     assert labels.first(1).names.tolist() == arrived[:1]
 
 
+def test_newcomers_of_several_kinds_in_one_batch() -> None:
+    y = np.array([7, "b", 7, "a", "b"], dtype=object)
+    for known in ([], list(range(100, 120))):
+        labels = Labels(known, is_open=True)
+        codes = labels.encode(y)
+        assert codes.tolist() == [-1] * 5
+        assert labels.newcomers(y, codes) == {0: 7, 1: "b", 3: "a"}
+
+
 def test_outputs_are_brought_into_the_order_of_the_names() -> None:
     three = Labels(["b", "c", "a"], is_open=True)
     by_number = np.array([[1.0, 2.0, 3.0]])

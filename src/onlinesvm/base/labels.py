@@ -60,7 +60,10 @@ class Labels:
     def encode(self, y: NDArray[Any]) -> NDArray[np.int32]:
         """The number of each label, -1 for a label that is not known."""
         if len(self) > _FEW:
-            seen, inverse = np.unique(y, return_inverse=True)
+            try:
+                seen, inverse = np.unique(y, return_inverse=True)
+            except TypeError:  # labels of several kinds
+                return np.array([self.codes.get(label, -1) for label in y.tolist()], np.int32)
             numbers = [self.codes.get(label, -1) for label in seen.tolist()]
             return np.asarray(numbers, dtype=np.int32)[inverse]
         codes = np.full(len(y), -1, dtype=np.int32)
@@ -73,7 +76,13 @@ class Labels:
         strangers = np.flatnonzero(codes < 0)
         if not strangers.size:
             return {}
-        labels, first = np.unique(y[strangers], return_index=True)
+        try:
+            labels, first = np.unique(y[strangers], return_index=True)
+        except TypeError:  # labels of several kinds
+            met: dict[Any, int] = {}
+            for place, label in zip(strangers.tolist(), y[strangers].tolist(), strict=True):
+                met.setdefault(label, place)
+            return {place: label for label, place in met.items()}
         order = np.argsort(first)
         return dict(zip(strangers[first[order]].tolist(), labels[order].tolist(), strict=True))
 
