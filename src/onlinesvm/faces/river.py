@@ -5,34 +5,41 @@ Install with ``pip install onlinesvm[river]``.
 
 from __future__ import annotations
 
+import copy
 import importlib
 from collections.abc import Iterator
 from typing import Any
 
 from river import base
-from sklearn.base import clone, is_regressor
+from sklearn.base import clone, is_outlier_detector, is_regressor
 
 from .. import (
     FourierFeatures,
+    NormaOneClassSVM,
     OnlinePipeline,
     PassiveAggressiveClassifier,
     PassiveAggressiveRegressor,
 )
-from ..base import OnlineClassifier, OnlineRegressor, OnlineTransformer
+from ..base import OnlineClassifier, OnlineOutlierDetector, OnlineRegressor, OnlineTransformer
 from ..base.validation import frame_records
 
-__all__ = ["RiverClassifier", "RiverRegressor", "RiverTransformer", "to_river"]
+__all__ = ["RiverClassifier", "RiverDetector", "RiverRegressor", "RiverTransformer", "to_river"]
 
 
 def to_river(
-    model: OnlineClassifier | OnlineRegressor | OnlineTransformer | OnlinePipeline,
-) -> RiverClassifier | RiverRegressor | RiverTransformer:
-    """The model as a river classifier, regressor or transformer that starts from nothing.
+    model: OnlineClassifier
+    | OnlineRegressor
+    | OnlineOutlierDetector
+    | OnlineTransformer
+    | OnlinePipeline,
+) -> RiverClassifier | RiverRegressor | RiverDetector | RiverTransformer:
+    """The model as a river classifier, regressor, anomaly detector or transformer.
 
     Parameters
     ----------
     model : estimator with ``learn_one``, or an :class:`~onlinesvm.OnlinePipeline`
-        Its parameters are taken, not what it has learned.
+        What it has learned goes along, in a copy; river's ``clone`` begins anew. A classifier that
+        has learned nothing yet takes classes as they appear, one that has keeps to those it knows.
 
     Examples
     --------
@@ -45,18 +52,26 @@ def to_river(
     >>> model.predict_one({"money": 1.0})
     'spam'
     """
-    if isinstance(model, OnlineTransformer):
-        return RiverTransformer(model)
-    wrapper: Any = RiverRegressor if is_regressor(model) else RiverClassifier
-    wrapped: RiverClassifier | RiverRegressor = wrapper(model)
+    wrapped: RiverClassifier | RiverRegressor | RiverDetector | RiverTransformer
+    wrapped = _kind(model)(model)
+    if model.__sklearn_is_fitted__():
+        wrapped._learner = copy.deepcopy(model)
     return wrapped
+
+
+def _kind(model: Any) -> Any:
+    if isinstance(model, OnlineTransformer):
+        return RiverTransformer
+    if is_outlier_detector(model):
+        return RiverDetector
+    return RiverRegressor if is_regressor(model) else RiverClassifier
 
 
 class _Wrapped:
     """A river estimator around one of ours; features come and go freely."""
 
     def __init__(self, model: Any) -> None:
-        self.model = model
+        self.model = clone(model)  # what river's clone begins with
         self._learner = clone(model)
 
     def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
@@ -123,6 +138,42 @@ class RiverRegressor(_Wrapped, base.MiniBatchRegressor):
         yield {"model": PassiveAggressiveRegressor()}
 
 
+class RiverDetector(base.AnomalyDetector):
+    """One of our detectors as a river one; its scores are greater for what is less usual.
+
+    Scores lie between 0 and 1, as river's metrics take for granted. Above 1/2 is an outlier by the
+    model's own threshold: ``ThresholdFilter(model, threshold=0.5)``.
+
+    Parameters
+    ----------
+    model : detector with ``learn_one``
+    """
+
+    def __init__(self, model: OnlineOutlierDetector | OnlinePipeline) -> None:
+        self.model = clone(model)
+        self._learner = clone(model)
+
+    def learn_one(self, x: dict[Any, Any]) -> None:
+        """Learn one example, as one that is usual."""
+        self._learner.learn_one(x)
+
+    def score_one(self, x: dict[Any, Any]) -> float:
+        """How unusual an example is, from 0 to 1; 1/2 before anything was learned.
+
+        ``(1 - d / (|d| + |offset_|)) / 2`` of the decision d, which is measured by the threshold.
+        """
+        if not self._learner.__sklearn_is_fitted__():
+            return 0.5
+        d = float(self._learner.decide_one(x))
+        steps = getattr(self._learner, "steps", None)
+        unit = abs((steps[-1][1] if steps else self._learner).offset_)
+        return 0.5 * (1.0 - d / (abs(d) + unit)) if d else 0.5
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        yield {"model": NormaOneClassSVM()}
+
+
 class RiverTransformer(base.Transformer):
     """One of our transformers as a river one; what goes in and comes out are dicts.
 
@@ -132,7 +183,7 @@ class RiverTransformer(base.Transformer):
     """
 
     def __init__(self, model: OnlineTransformer) -> None:
-        self.model = model
+        self.model = clone(model)
         self._learner = clone(model)
 
     def learn_one(self, x: dict[Any, Any]) -> None:
