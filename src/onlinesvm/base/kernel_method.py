@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_regressor
 
 from ..kernels import NAMES, KernelFunction, check_kernel
 from .compress import Compressible
@@ -76,8 +77,20 @@ class KernelMethod(AnyKernel, Compressible):
         "support_": "ids of the support vectors",
         "support_vectors_, dual_coef_": "the vectors and their signed coefficients",
         "intercept_": "array, the bias of each output",
+        "coef_": "array, the weights of each output; with a linear kernel only",
         "compression_": "how far a copy made by :meth:`compress` may be from its model",
     }
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """The weights of each output, with a linear kernel; of a regressor, of the only one."""
+        self._fitted_core("coef_")
+        if self._core_settings["kernel"]["name"] != "linear":
+            raise AttributeError(
+                f"{type(self).__name__} has coef_ only with kernel='linear'; see dual_coef_"
+            )
+        coef = np.asarray(self.dual_coef_ @ self.support_vectors_)
+        return coef[0] if is_regressor(self) else coef
 
     @property
     def intercept_(self) -> NDArray[np.float64]:

@@ -57,6 +57,9 @@ class LinearOrKernel(KernelMethod):
     @property
     def coef_(self) -> NDArray[np.float64]:
         """The weights of each output; of a regressor, those of the only one."""
+        self._fitted_core("coef_")
+        if not self._keeps_weights():
+            return super().coef_
         coef = self._by_output(self._weights("coef_")["coef"], axis=0)
         return coef[0] if is_regressor(self) else coef
 
