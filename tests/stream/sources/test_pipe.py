@@ -26,7 +26,7 @@ def given(monkeypatch):
 CSV = b"a,y\n" + b"".join(b"%d,%d\n" % (i, i % 2) for i in range(50_000))
 
 
-@pytest.mark.parametrize("data", [CSV, gzip.compress(CSV)])
+@pytest.mark.parametrize("data", [CSV, gzip.compress(CSV)], ids=["plain", "packed"])
 def test_everything_is_read_once(given, data):
     given(data)
     source = open_source("-")
