@@ -268,6 +268,15 @@ def test_any_plain_value_comes_back(value: Any) -> None:
     assert repr(again) == repr(value)  # of the same types, down to the last member
 
 
+def test_strings_in_an_array_far_wider_than_they_are() -> None:
+    """A part of a column is as wide as the whole; a file may not claim so much for so little."""
+    wide = np.array(["no", "yes"], dtype="<U100000")
+    again = from_json(to_json("y", wide))
+    assert again.tolist() == wide.tolist()
+    assert again.dtype == "<U3"
+    assert from_json(to_json("y", wide.astype("<U30"))).dtype == "<U30"
+
+
 # --- writing ------------------------------------------------------------------------------------
 
 

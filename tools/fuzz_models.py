@@ -5,14 +5,16 @@
 
 Small models of every class are saved, with keys and without, and pipelines of them; arrays, shapes,
 types, settings and facts are changed, and the checksum is computed anew. Each file is then loaded
-in a forked child that may use 8 s and four times the file plus 64 MB. What is accepted has to
-predict, learn, unlearn, be saved and come back. Case i of a seed is the same on every machine. A
-finding prints its case and ends with status 1.
+in a forked child that may use 8 s, and for loading twice the file plus 2 MB: the steps in which
+Python and malloc ask for memory. What is accepted has to predict, learn, unlearn, be saved and come
+back, for which there are 64 MB. Case i of a seed is the same on every machine. A finding prints its
+case and ends with status 1.
 """
 
 from __future__ import annotations
 
 import argparse
+import ctypes
 import json
 import mmap
 import os
@@ -24,6 +26,7 @@ import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,7 +41,9 @@ from onlinesvm.base import persistence
 
 SECONDS = 8  # of processor time: a busy machine is no reason to fail
 WAITING = 20  # times as long by the clock: nobody waits for a lock for ever
-SPARE_BYTES = 64 << 20
+LOADING_BYTES = 2 << 20  # beyond twice the file: Python takes 1 MiB at a time, malloc 128 KiB
+USING_BYTES = 64 << 20
+_MMAP_THRESHOLD = -3  # as <malloc.h> has it
 UNLIMITED = "ONLINESVM_FUZZ_UNLIMITED"  # in the environment: sanitizers need all addresses
 CASES_PER_CHILD = 100
 ROWS, FEATURES = 14, 3
@@ -215,6 +220,7 @@ ODD_FLOATS = [float("nan"), float("inf"), -float("inf"), 1.7e308]
 PLAIN = [None, True, False, "", "x", "open", "rbf", "linear", [], {}, [[]], {"float": "nan"}]
 PLAIN += [{"float": "inf"}, {"tuple": []}, {"dict": []}, {"array": [], "dtype": "<f8"}]
 PLAIN += [{"array": ["a"] * 50, "dtype": "<U99999999"}, {"scalar": 1, "dtype": "<M8[ns]"}]
+PLAIN += [{"array": ["a"] * 50, "dtype": "<U80000"}, {"scalar": "a", "dtype": "<U1000000"}]
 DTYPES = ["<f8", "<f4", "<i8", "<i4", "|u1"]
 
 
@@ -424,12 +430,14 @@ def judge(saved: Saved, data: bytes, folder: Path) -> str:
     """ "refused", "accepted", or what went wrong."""
     path = folder / "forged"
     path.write_bytes(data)
+    loading(len(data))
     try:
         model = onlinesvm.load(path)
     except ValueError as error:
         return "refused" if "\n" not in str(error) else f"a refusal of several lines: {error}"
     except Exception:
         return "load: " + last_lines()
+    using()
     for verb in verbs(model, saved):
         try:
             verb()
@@ -482,12 +490,29 @@ def good(verdict: str) -> bool:
 # --- in children ---------------------------------------------------------------------------------
 
 
-def limit_memory(file_bytes: int) -> None:
+def limit_memory(most: int) -> None:
+    """From now on this process may take so many bytes more, of memory that it writes to."""
     if UNLIMITED in os.environ:
         return
-    pages = int(Path("/proc/self/statm").read_text().split()[0])
-    most = pages * resource.getpagesize() + SPARE_BYTES + 4 * file_bytes
-    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    pages = int(Path("/proc/self/statm").read_text().split()[5])
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    resource.setrlimit(resource.RLIMIT_DATA, (pages * resource.getpagesize() + most, hard))
+
+
+def loading(files: int) -> None:
+    """What comes now is reading files of so many bytes."""
+    limit_memory(2 * files + LOADING_BYTES)
+
+
+def using() -> None:
+    """What comes now is the use of what was read."""
+    limit_memory(USING_BYTES)
+
+
+def tell_large_from_small() -> None:
+    """Let malloc ask the system for each large piece, so that none hides in what was freed."""
+    with suppress(OSError, AttributeError):  # other systems have no limit either
+        ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, 1 << 16)
 
 
 def child(seed: int, numbers: range, models: list[Saved], folder: Path, shared: mmap.mmap) -> None:
@@ -495,7 +520,7 @@ def child(seed: int, numbers: range, models: list[Saved], folder: Path, shared: 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
-    limit_memory(1 << 20)
+    tell_large_from_small()
     with open(folder / "verdicts", "w", buffering=1) as verdicts:
         for number in numbers:
             shared[:8] = number.to_bytes(8, "little")

@@ -272,6 +272,7 @@ def judge(killed: Killed, files: dict[str, bytes], name: str, folder: Path, *, r
     path.mkdir()
     for other, data in files.items():
         (path / other).write_bytes(data)
+    models.loading(len(files[name]))
     try:
         read(killed, path, name)
     except ValueError as error:
@@ -283,6 +284,7 @@ def judge(killed: Killed, files: dict[str, bytes], name: str, folder: Path, *, r
         return "reading: " + models.last_lines()
     if not resume:
         return "accepted"
+    models.using()
     try:
         run = Run.resume(path, killed.source())
     except ValueError as error:
@@ -337,7 +339,7 @@ def child(seed: int, numbers: range, runs: list[Killed], folder: Path, shared: m
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
-    models.limit_memory(1 << 20)
+    models.tell_large_from_small()
     with open(folder / "verdicts", "w", buffering=1) as verdicts:
         for number in numbers:
             shared[:8] = number.to_bytes(8, "little")

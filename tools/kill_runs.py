@@ -1,16 +1,18 @@
 """Kill runs and see that nothing is lost: the end is that of a run that nobody has killed.
 
     python tools/kill_runs.py --kills 500 --seed 1     # kill -9 at random moments: make kills
+    python tools/kill_runs.py --source redis nats      # of runs over servers that it starts
     python tools/kill_runs.py --points                 # at each write, sync and rename in turn
     python tools/kill_runs.py --points --every 7       # at each seventh
 
-A run over a source that can go back, and over one that cannot, with each word of `fsync`, is killed
-and resumed until it reaches its end. Model, metrics and dead letters must then be, byte for byte,
-those of an undisturbed run, and no row that was acknowledged may have to come again. The points are
-taken in three ways: the process dies before the call; in the middle of it, for a write, or right
-after it; and the power fails, which takes whatever was not synced: data, new names, renames and
-removals. A power failure may take acknowledged rows unless `fsync` is "always". A finding ends with
-status 1.
+A run over a source that can go back ("file"), over one that cannot ("pipe") or over a broker, with
+each word of `fsync`, is killed and resumed until it reaches its end. Model, metrics and dead
+letters must then be, byte for byte, those of an undisturbed run, every row must have arrived once,
+and no row of a pipe that was acknowledged may have to come again. Kills are drawn over the whole
+life of a process, of which checkpoints here take up to a half. The points are taken in three ways:
+the process dies before the call; in the middle of it, for a write, or right after it; and the power
+fails, which takes whatever was not synced: data, new names, renames and removals. A power failure
+may take acknowledged rows unless `fsync` is "always". A finding ends with status 1.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -34,43 +37,69 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from doubles import ArraySource, stream
 from fuzz_models import begin
+from stream.sources.servers import nats_server, redis_server, to_nats, to_redis
 
 from onlinesvm import OnlineScaler, PassiveAggressiveClassifier, RampSVC, make_online_pipeline
-from onlinesvm.stream.run import Run, RunOptions
+from onlinesvm.stream.run import Run, RunOptions, read_run
+from onlinesvm.stream.run import run as runner
+from onlinesvm.stream.sources import open_source
 
+SOURCES = ("file", "pipe", "redis", "nats")
 FSYNC = ("always", "interval", "never")
 RESULT = ("model.onlinesvm", "metrics.jsonl", "dead_letters.jsonl")
 CUT = 77  # the status of a child whose power was cut
 SHARED = "/dev/shm"  # where syncing costs nothing; what a kill leaves is the same
 
 
+class Arrays:
+    """Rows of a file, which can be read again, or of a pipe, which cannot."""
+
+    def __init__(self, rows: int, block: int, *, replays: bool) -> None:
+        self.rows, self.block, self.replays = rows, block, replays
+        self.checkpoint_seconds = 0 if block < rows // 4 else 1e-3  # within large blocks
+
+    def open(self, folder: Path) -> ArraySource:
+        X, y = stream(self.rows)
+        return ArraySource(X, y, block=self.block, spoilt=13, replays=self.replays)
+
+
+class Messages:
+    """Rows that a broker keeps."""
+
+    replays = True
+    checkpoint_seconds = 1e-3
+
+    def __init__(self, rows: int, address: str) -> None:
+        self.rows, self.address = rows, address
+
+    def open(self, folder: Path) -> Any:
+        known = (folder / "run.json").exists()
+        schema = read_run(folder).schema if known else None
+        return open_source(self.address, target="y", schema=schema)
+
+
 class Case:
     """What is run: rows, a model, and how the log is brought to disk."""
 
-    def __init__(
-        self, rows: int, block: int, model: Callable[[], Any], replays: bool, fsync: Any
-    ) -> None:
-        self.rows, self.block, self.model, self.replays = rows, block, model, replays
+    def __init__(self, name: str, rows: Arrays | Messages, model: Callable[[], Any], fsync: Any):
+        self.name, self.rows, self.model = f"{name}, fsync={fsync}", rows, model
         self.options = RunOptions(
             classes=("ja", "nein"),
             lesson=64,
             every=90,
             window=60,
-            checkpoint_seconds=0 if block < rows // 4 else 1e-3,  # within large blocks
+            checkpoint_seconds=rows.checkpoint_seconds,
             fsync=fsync,
+            silence="end",
         )
-        self.name = f"{'file' if replays else 'pipe'}, fsync={fsync}"
 
-    def source(self, since: int = 0) -> ArraySource:
-        X, y = stream(self.rows)
-        return ArraySource(X, y, block=self.block, spoilt=13, replays=self.replays, since=since)
-
-    def go_on(self, folder: Path, told: Callable[[int], None] = lambda rows: None) -> None:
+    def go_on(self, folder: Path, told: Callable[[int], None]) -> None:
         """Begin or resume, and learn to the end; tells how many rows are in safe hands."""
-        source = self.source()
+        source = self.rows.open(folder)
         if (folder / "run.json").exists():
             run = Run.resume(folder, source)
-            source.since = run.arrived
+            if isinstance(source, ArraySource):
+                source.since = run.arrived  # whoever feeds a pipe goes on behind what was taken
             told(-run.arrived - 1)
         else:
             run = Run.begin(folder, source, self.model(), self.options)
@@ -78,9 +107,20 @@ class Case:
             for _ in run.steps():
                 told(run.arrived)
 
+    def undisturbed(self, folder: Path) -> tuple[list[bytes], float]:
+        """What every run of the case must come to, and the seconds that it takes."""
+        begun = time.monotonic()
+        status, _ = Child(self, folder).wait()
+        seconds = time.monotonic() - begun
+        outcome = self.outcome(folder)
+        if status or outcome[0] != str(self.rows.rows).encode():
+            raise RuntimeError(f"{self.name}: undisturbed, it ends with {status}, {outcome[0]!r}")
+        return outcome, seconds
 
-def outcome(folder: Path) -> list[bytes]:
-    return [(folder / name).read_bytes() for name in RESULT]
+    def outcome(self, folder: Path) -> list[bytes]:
+        """How many rows have arrived, and all that a run leaves that no clock has touched."""
+        arrived = read_run(folder).checkpoint().arrived
+        return [str(arrived).encode(), *((folder / name).read_bytes() for name in RESULT)]
 
 
 # --- children -------------------------------------------------------------------------------------
@@ -130,7 +170,7 @@ class Child:
 
 def acknowledged(case: Case, told: list[int], before: int) -> tuple[int, str | None]:
     """The most rows that were ever acknowledged, and what was wrong about it."""
-    for number in told if not case.replays else ():  # of a file they are read again
+    for number in told if not case.rows.replays else ():  # others are read again
         if number < 0 and -number - 1 < before:
             return before, f"{before} rows were acknowledged, {-number - 1} are left"
         before = max(before, number)
@@ -142,18 +182,15 @@ def acknowledged(case: Case, told: list[int], before: int) -> tuple[int, str | N
 
 def kill_at_random(case: Case, wanted: int, rng: random.Random, folder: Path) -> tuple[int, str]:
     """Kill runs of a case until so many kills have struck; a word about what went wrong."""
-    whole = folder / "whole"
-    begun = time.monotonic()
-    case.go_on(whole)
-    usual = time.monotonic() - begun
-    expected, kills = outcome(whole), 0
+    expected, usual = case.undisturbed(folder / "whole")
+    kills = 0
     while kills < wanted:
         killed = folder / "killed"
         shutil.rmtree(killed, ignore_errors=True)
         safe, tries = 0, 0
         while True:
             tries += 1
-            seconds = None if kills >= wanted else rng.uniform(0, usual / 4) * (1 + tries / 20)
+            seconds = None if kills >= wanted else moment(rng, usual, tries)
             status, told = Child(case, killed).wait(seconds)
             safe, wrong = acknowledged(case, told, safe)
             if wrong:
@@ -164,9 +201,15 @@ def kill_at_random(case: Case, wanted: int, rng: random.Random, folder: Path) ->
             if status:
                 return kills, f"a resumed run ended with status {status}"
             break
-        if outcome(killed) != expected:
+        if case.outcome(killed) != expected:
             return kills, "the end is another one"
     return kills, ""
+
+
+def moment(rng: random.Random, usual: float, tries: int) -> float:
+    """When to strike: now early, so that runs die many times, now anywhere up to the end."""
+    most = usual / 4 * (1 + tries / 20) if rng.random() < 0.5 else usual
+    return rng.uniform(0, most)
 
 
 # --- at every call --------------------------------------------------------------------------------
@@ -249,9 +292,8 @@ def kill_at_points(
     case: Case, every: int, first: int, folder: Path, ways: tuple[str, ...]
 ) -> tuple[int, list[str]]:
     """Kill one run of a case at each call, in each way, and resume it."""
-    whole = folder / "whole"
-    case.go_on(whole)
-    expected, kills, findings = outcome(whole), 0, []
+    expected, _ = case.undisturbed(folder / "whole")
+    kills, findings = 0, []
     for way in ways:
         number = 1 + first % every
         while True:
@@ -268,7 +310,7 @@ def kill_at_points(
             loses = way == "power" and case.options.fsync != "always"
             status, told = Child(case, killed).wait()
             _, wrong = acknowledged(case, told, 0 if loses else safe)
-            if wrong or status or outcome(killed) != expected:
+            if wrong or status or case.outcome(killed) != expected:
                 why = wrong or (f"status {status}" if status else "the end is another one")
                 findings.append(f"{case.name}, {way} call {number}: {why}")
             number += every
@@ -282,26 +324,42 @@ def linear() -> Any:
     return make_online_pipeline(OnlineScaler(warm_up=64), PassiveAggressiveClassifier())
 
 
+@contextmanager
+def opened(source: str, points: bool, large: bool) -> Iterator[Arrays | Messages]:
+    """The rows of a kind of source, by its word; a broker is started and filled."""
+    if source in ("file", "pipe"):
+        rows, block = (260, 50) if points else (4000, 3000 if large else 50)
+        yield Arrays(rows, block, replays=source == "file")
+        return
+    server, fill = {"redis": (redis_server, to_redis), "nats": (nats_server, to_nats)}[source]
+    rows = 260 if points else 2200  # blocks of a broker have 1000
+    with tempfile.TemporaryDirectory() as folder, server(Path(folder)) as port:
+        yield Messages(rows, fill(port, rows))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--source", nargs="+", choices=SOURCES, default=SOURCES[:2])
     parser.add_argument("--kills", type=int, default=500, help="in all")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--points", action="store_true", help="at each call, not at random")
     parser.add_argument("--every", type=int, default=1, help="only at each so many-th call")
     parser.add_argument("--first", type=int, default=0, help="and begin with this one")
     args = parser.parse_args()
+    runner._SHARE_OF_CHECKPOINTS = 2  # so that kills strike them, too
     tally: Counter[str] = Counter()
     findings: list[str] = []
-    cases = [(replays, fsync) for replays in (True, False) for fsync in FSYNC]
-    for i, (replays, fsync) in enumerate(cases):
-        with tempfile.TemporaryDirectory(dir=SHARED if os.path.isdir(SHARED) else None) as name:
+    cases = [(source, fsync) for source in args.source for fsync in FSYNC]
+    for i, (source, fsync) in enumerate(cases):
+        large = (args.seed + i // 2) % 2 == 1
+        shared = tempfile.TemporaryDirectory(dir=SHARED if os.path.isdir(SHARED) else None)
+        with shared as name, opened(source, args.points, large) as rows:
             if args.points:
-                case = Case(260, 50, linear, replays, fsync)
+                case = Case(source, rows, linear, fsync)
                 ways = ("before", "within", "power")
                 kills, found = kill_at_points(case, args.every, args.first + i, Path(name), ways)
             else:
-                block = (50, 3000)[(args.seed + i // 2) % 2]
-                case = Case(4000, block, RampSVC if i % 2 else linear, replays, fsync)
+                case = Case(source, rows, RampSVC if (args.seed + i) % 2 else linear, fsync)
                 share = args.kills * (i + 1) // len(cases) - args.kills * i // len(cases)
                 rng = random.Random(args.seed * 100 + i)
                 kills, wrong = kill_at_random(case, share, rng, Path(name))

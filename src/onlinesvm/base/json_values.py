@@ -19,8 +19,10 @@ _VALUES: dict[str, dict[str, Any]] = {
     kind: {cls.__name__: cls for cls in get_args(classes)}
     for kind, classes in {"query": queries.Query, "forget": forgetting.Forgetting}.items()
 }
-# An array of strings is as wide as its longest: so much may it take beyond its characters.
-_MOST_PADDING = 1 << 24
+# An array of strings is as wide as its longest: so many bytes may it take beyond its characters;
+# and so many beyond that width, which a file could claim in a few digits.
+_MOST_PADDING, _MOST_IDLE = 1 << 24, 1 << 18
+_CHARACTER = 4  # bytes, in such an array
 
 
 def to_json(name: str, value: Any) -> Any:
@@ -91,10 +93,13 @@ def _array_to_json(name: str, array: NDArray[Any]) -> dict[str, Any]:
     if dtype.kind in "mM":  # as numbers: nanoseconds are too fine for Python's own times
         flat = flat.astype(dtype.newbyteorder("=")).view(np.int64)
     items = flat.tolist()
-    if dtype.kind == "U" and _is_mostly_padding(items, dtype.itemsize):
-        raise ValueError(
-            f"{name} mixes long and short strings, which cannot be saved; shorten them"
-        )
+    if dtype.kind == "U":
+        if _is_far_too_wide(items, dtype.itemsize):  # the strings are the same in a narrower one
+            dtype = np.array(items).dtype
+        if _is_mostly_padding(items, dtype.itemsize):
+            raise ValueError(
+                f"{name} mixes long and short strings, which cannot be saved; shorten them"
+            )
     plain = {"array": [to_json(name, item) for item in items], "dtype": dtype.str}
     return plain if array.ndim == 1 else plain | {"shape": list(array.shape)}
 
@@ -108,7 +113,9 @@ def _array_from_json(items: list[Any], text: str) -> NDArray[Any]:
             objects[i] = from_json(item)
         return objects
     dtype = np.dtype(text)
-    if dtype.kind == "U" and _is_mostly_padding(items, dtype.itemsize):
+    if dtype.kind == "U" and (
+        _is_mostly_padding(items, dtype.itemsize) or _is_far_too_wide(items, dtype.itemsize)
+    ):
         raise ValueError("a saved array of strings is too wide")
     if dtype.kind in "mM":
         times = np.array(items, dtype=np.int64).view(dtype.newbyteorder("="))
@@ -117,6 +124,11 @@ def _array_from_json(items: list[Any], text: str) -> NDArray[Any]:
     if array.ndim != 1:
         raise ValueError("a saved array has nested items")
     return array
+
+
+def _is_far_too_wide(items: list[str], itemsize: int) -> bool:
+    longest = max(map(len, items), default=0)
+    return len(items) * (itemsize - _CHARACTER * longest) > _MOST_IDLE
 
 
 def _is_mostly_padding(items: list[str], itemsize: int) -> bool:

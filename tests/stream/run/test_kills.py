@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from stream.sources.servers import nats_server, redis_server
 
 ROOT = Path(__file__).parents[3]
 
@@ -27,6 +28,15 @@ def test_killed_at_calls_to_the_file_system():
 @pytest.mark.slow
 def test_killed_at_random_moments():
     assert told_by("kill_runs.py", "--kills", "24", "--seed", "3") == "24 kills, 0 findings"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("source", "server"), [("redis", redis_server), ("nats", nats_server)])
+def test_killed_while_a_broker_is_read(tmp_path, source, server):
+    with server(tmp_path):
+        pass  # or the test is left out
+    told = told_by("kill_runs.py", "--source", source, "--kills", "9", "--seed", "3")
+    assert told == "9 kills, 0 findings"
 
 
 @pytest.mark.slow

@@ -1,7 +1,8 @@
-"""Brokers that tests start for themselves; a test is left out where there is no server to start."""
+"""Brokers that tests start and fill; a test is left out where there is no server to start."""
 
 from __future__ import annotations
 
+import json
 import shutil
 import socket
 import subprocess
@@ -12,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from doubles import stream
 
 
 def free_port() -> int:
@@ -64,3 +66,41 @@ def nats_server(folder: Path) -> Iterator[int]:
     config.write_text(f'host: 127.0.0.1\nport: {port}\njetstream {{ store_dir: "{folder}/js" }}\n')
     with started([found, "-c", str(config)], port):
         yield port
+
+
+def messages(rows: int = 2500) -> Iterator[str]:
+    """Rows as JSON objects, and now and then something that is none."""
+    X, y = stream(rows)
+    for i, (x, label) in enumerate(zip(X.tolist(), y.tolist(), strict=True)):
+        good = dict(zip("abc", x, strict=True)) | {"y": label}
+        yield "{" if i % 113 == 50 else json.dumps(good)
+
+
+def to_redis(port: int, rows: int = 2500) -> str:
+    """Fill a stream; its address."""
+    import redis
+
+    with redis.Redis(port=port) as client:
+        pipe = client.pipeline()
+        for message in messages(rows):
+            pipe.xadd("sales", {"json": message})
+        pipe.execute()
+    return f"redis://127.0.0.1:{port}/sales"
+
+
+def to_nats(port: int, rows: int = 2500) -> str:
+    """Fill a stream; its address."""
+    import asyncio
+
+    import nats
+
+    async def publish() -> None:
+        client = await nats.connect(f"nats://127.0.0.1:{port}")
+        stream = client.jetstream()
+        await stream.add_stream(name="sales", subjects=["sales.*"])
+        for message in messages(rows):
+            await stream.publish("sales.a", message.encode())
+        await client.close()
+
+    asyncio.run(publish())
+    return f"nats://127.0.0.1:{port}/sales"

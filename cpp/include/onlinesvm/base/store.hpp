@@ -78,6 +78,10 @@ class DenseStore {
     std::size_t size() const { return size_; }
     std::size_t width() const { return width_; }
 
+    void make_room(std::size_t n) {  // for so many in all, at once: growing holds two copies
+        blocks_.reserve(round_up(n, L) * width_);
+        norms_.reserve(round_up(n, L));
+    }
     void push(Row<T> x) {
         if (size_ % L == 0) {
             grow(blocks_, (size_ / L + 1) * width_ * L);
@@ -681,6 +685,7 @@ void Store<T>::read(bool sparsely, std::size_t n, std::size_t d, std::span<const
         demand((d > 0 || n == 0) && indices.empty() && values.size() == checked_mul(n, d),
                "the stored examples do not fit their size");
         examples_ = DenseStore<T>(d);
+        std::get<DenseStore<T>>(examples_).make_room(n);  // the values are there: no false count
         for (Slot j{}; j < n; ++j) {
             const Row<T> x(values.data() + j * d, d);
             demand_own_value(x);
