@@ -294,34 +294,6 @@ def test_wide_sparse_rows_take_memory_by_what_is_in_them(tmp_path: Path) -> None
     assert np.array_equal(onlinesvm.load(tmp_path / "model").predict(X), model.predict(X))
 
 
-@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="reads /proc")
-@pytest.mark.parametrize("name", ["KernelPerceptron", "LASVC", "NormaSVC"])
-def test_loading_takes_twice_the_file(tmp_path: Path, name: str) -> None:
-    """An honest file of some megabytes, within the limits that forged ones have."""
-    X, y = rows(1200, 2000)
-    getattr(onlinesvm, name)(dtype="float32").fit(X, y).save(tmp_path / "large")
-    getattr(onlinesvm, name)(dtype="float32").fit(X[:9], y[:9]).save(tmp_path / "small")
-    program = f"""
-import sys
-sys.path.insert(0, {str(ROOT / "tools")!r})
-import fuzz_models, onlinesvm
-onlinesvm.load("small")  # what is imported on the way
-fuzz_models.tell_large_from_small()
-fuzz_models.loading({(tmp_path / "large").stat().st_size})
-onlinesvm.load("large")
-fuzz_models.limit_memory(0)
-try:
-    onlinesvm.load("large")
-except MemoryError:
-    print("held")
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert done.stdout == "held\n", done.stderr
-    assert (tmp_path / "large").stat().st_size > 4 << 20
-
-
 def test_a_device_is_no_model() -> None:
     if os.path.exists("/dev/zero"):
         with pytest.raises(ValueError, match="regular file"):

@@ -143,6 +143,19 @@ void examples_come_and_go(bool sparse) {
     CHECK(saved(again) == memory);
 }
 
+// The room for all of a file is made at once: no moment holds two copies, nor any idle eighth.
+template <class T>
+void loading_makes_room_once() {
+    const Stream<T> stream(1000, 7, 2, false);
+    Store<T> store(kernel(Shape::rbf)), again(kernel(Shape::rbf));
+    for (std::size_t i = 0; i < stream.size(); ++i) store.push(stream[i]);
+    Memory memory = saved(store);
+    restore(again, memory, stream[0].width, 1);
+    CHECK(again.nbytes() == again.padded_size() * 8 * sizeof(T));
+    again.push(stream[0]);
+    CHECK(again.nbytes() <= again.footprint());
+}
+
 // P K = 1 whatever was added and removed.
 void an_inverse_stays_an_inverse() {
     const Stream<double> stream(60, 4, 2, false);
@@ -181,5 +194,7 @@ int main() {
     }
     decision_values_follow_the_definition<float>();
     decision_values_follow_the_definition<double>();
+    loading_makes_room_once<float>();
+    loading_makes_room_once<double>();
     an_inverse_stays_an_inverse();
 }

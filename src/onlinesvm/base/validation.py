@@ -160,7 +160,8 @@ class InputValidation(ModelState):
                 f"{type(self).__name__} requires y to be passed, but the target y is None; "
                 "pass one entry per row of X"
             )
-        column: NDArray[Any] = column_or_1d(y, warn=True)
+        is_column = type(y) is np.ndarray and y.ndim == 1  # as streams bring it, thousands of times
+        column: NDArray[Any] = y if is_column else column_or_1d(y, warn=True)
         if len(column) != n:
             raise ValueError(
                 f"y has {len(column)} entries for {n} rows of X "
