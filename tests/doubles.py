@@ -82,7 +82,7 @@ def a_model():
 
 
 def outcome(folder):
-    names = ("model.onlinesvm", "metrics.jsonl", "dead_letters.jsonl")
+    names = ("model.onlinesvm", "metrics.jsonl", "drifts.jsonl", "dead_letters.jsonl")
     return [Path(folder, name).read_bytes() for name in names]
 
 

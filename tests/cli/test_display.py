@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import math
-from types import SimpleNamespace
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -14,6 +14,8 @@ from onlinesvm.cli.display import JsonDisplay, LineDisplay, LiveDisplay, board, 
 from onlinesvm.cli.findings import verdict
 from onlinesvm.cli.words import in_flags
 from onlinesvm.stream import Snapshot
+from onlinesvm.stream.drift import Drift
+from onlinesvm.stream.run.moment import Moment
 
 NAN = float("nan")
 
@@ -29,7 +31,7 @@ def moment(seen, *, bad=0, done=0.5, lag=None, nbytes=4_000_000, accuracy=0.9, a
         "RampSVC": snapshot(seen, {"accuracy": accuracy, "kappa": 0.5, "auc": auc}),
         "majority": snapshot(seen, {"accuracy": 0.6, "kappa": 0.0, "auc": NAN}, "baseline", None),
     }
-    return SimpleNamespace(seen=seen, bad=bad, done=done, lag=lag, nbytes=nbytes, snapshots=shots)
+    return Moment(seen, bad, shots, done, lag, nbytes)
 
 
 def printed(*things, width=80, **look):
@@ -145,3 +147,18 @@ def test_the_verdict_says_who_was_better():
 )
 def test_arguments_become_options(python, flags):
     assert in_flags(python) == flags
+
+
+def test_an_alarm_is_shown_at_once_and_stays_on_the_board():
+    alarmed = replace(moment(30), drifts=(Drift(30, 20, 0.1, 0.5),))
+    words = "errors rose from 10.0% to 50.0% since row 20"
+    text, lines = io.StringIO(), []
+    LineDisplay(Console(file=text, width=40)).show(alarmed)
+    assert text.getvalue() == f"       30 rows  drift: {words}\n"
+    JsonDisplay(lines.append).show(alarmed)
+    assert json.loads(lines[0])["drifts"] == [{"seen": 30, "since": 20, "before": 0.1, "now": 0.5}]
+    live = LiveDisplay(Console(file=text, width=80, force_terminal=True), "flows.csv")
+    with live.open():
+        live.show(alarmed)
+        live.show(moment(40))
+    assert words in text.getvalue().split("40 rows")[-1]

@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,45 +10,12 @@ pytest.importorskip("matplotlib")
 
 from onlinesvm import OnlineScaler, RampSVC, make_online_pipeline
 from onlinesvm.datasets import make_checkerboard
-from onlinesvm.report.alarms import drift_alarms
 from onlinesvm.report.calibration import calibration_section
 from onlinesvm.report.confusion import confusion_section
 from onlinesvm.report.letters import letters_section, where
 from onlinesvm.report.plane import plane_section
 
 EVIL = "<img src=x onerror=alert(1)>"
-
-
-def history(shares, step=100):
-    return [
-        {"m": SimpleNamespace(seen=step * (i + 1), recent_accuracy=share)}
-        for i, share in enumerate(shares)
-    ]
-
-
-# --- drift alarms ---------------------------------------------------------------------------------
-
-
-def test_a_jump_of_the_errors_is_an_alarm_at_its_place():
-    assert drift_alarms(history([0.9] * 20 + [0.5] * 5), "m") == [2100]
-
-
-def test_steady_and_falling_errors_are_none():
-    rng = np.random.default_rng(0)
-    for _ in range(20):
-        assert drift_alarms(history(rng.binomial(100, 0.8, 100) / 100), "m") == []
-    assert drift_alarms(history(np.linspace(0.5, 0.95, 50)), "m") == []
-    assert drift_alarms(history([1.0] * 30), "m") == []
-
-
-def test_after_an_alarm_all_is_counted_anew():
-    alarms = drift_alarms(history([0.95] * 20 + [0.6] * 20 + [0.2] * 20), "m")
-    assert alarms == [2100, 4100]
-
-
-def test_what_has_no_accuracy_raises_no_alarm():
-    assert drift_alarms(history([float("nan")] * 9), "m") == []
-    assert drift_alarms([{"m": SimpleNamespace(seen=9)}], "m") == []
 
 
 # --- confusion ------------------------------------------------------------------------------------

@@ -18,8 +18,17 @@ from rich.text import Text
 
 from onlinesvm.cli.console import visible
 from onlinesvm.stream import Snapshot
+from onlinesvm.stream.drift import Drift
 
-__all__ = ["Display", "JsonDisplay", "LineDisplay", "LiveDisplay", "NoDisplay", "shown_metrics"]
+__all__ = [
+    "Display",
+    "JsonDisplay",
+    "LineDisplay",
+    "LiveDisplay",
+    "NoDisplay",
+    "drift_in_words",
+    "shown_metrics",
+]
 
 _MAIN = (
     ("accuracy", "kappa", "f1_macro", "auc"),
@@ -64,6 +73,15 @@ def number(metric: str, value: float | None) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
+def drift_in_words(drift: Drift) -> str:
+    """What an alarm says.
+
+    >>> drift_in_words(Drift(2113, 2000, 0.014, 0.62))
+    'errors rose from 1.4% to 62.0% since row 2,000'
+    """
+    return f"errors rose from {drift.before:.1%} to {drift.now:.1%} since row {drift.since:,}"
+
+
 class NoDisplay:
     """Says nothing."""
 
@@ -91,6 +109,7 @@ class JsonDisplay:
             "done": moment.done,
             "lag": moment.lag,
             "nbytes": moment.nbytes,
+            "drifts": [drift.row() for drift in moment.drifts],
             "models": {
                 name: {k: _finite(v) for k, v in shot.row().items()}
                 for name, shot in moment.snapshots.items()
@@ -115,6 +134,9 @@ class LineDisplay:
         return nullcontext()
 
     def show(self, moment: Any) -> None:
+        for drift in moment.drifts:
+            line = f"{drift.seen:>9,} rows  drift: {drift_in_words(drift)}"
+            self._console.print(line, style="red", soft_wrap=True)
         if moment.seen < self._due:
             return
         while self._due <= moment.seen:
@@ -149,6 +171,7 @@ class LiveDisplay:
             Text(f"reading {visible(source)} ..."), console=console, refresh_per_second=8
         )
         self._first: int | None = None
+        self._drift: Drift | None = None  # the newest
 
     def open(self) -> AbstractContextManager[Any]:
         return self._live
@@ -158,10 +181,11 @@ class LiveDisplay:
             self._first, self._start = moment.seen, perf_counter()
         seconds = perf_counter() - self._start
         rate = (moment.seen - self._first) / seconds if seconds > 0 else math.nan
-        self._live.update(board(moment, self._source, rate))
+        self._drift = moment.drifts[-1] if moment.drifts else self._drift
+        self._live.update(board(moment, self._source, rate, self._drift))
 
 
-def board(moment: Any, source: str, rate: float) -> RenderableType:
+def board(moment: Any, source: str, rate: float, drift: Drift | None = None) -> RenderableType:
     """What a terminal shows of a moment."""
     head = Table.grid(padding=(0, 2, 0, 0))
     row: list[RenderableType] = [Text(visible(source), style="bold", overflow="ellipsis")]
@@ -172,7 +196,16 @@ def board(moment: Any, source: str, rate: float) -> RenderableType:
     if rate > 0:
         row.append(Text(f"{rate:,.0f} a second"))
     head.add_row(*row)
-    return Group(head, Text(""), _marks(moment.snapshots), Text(""), _facts(moment))
+    parts: list[RenderableType] = [
+        head,
+        Text(""),
+        _marks(moment.snapshots),
+        Text(""),
+        _facts(moment),
+    ]
+    if drift is not None:
+        parts.append(Text(f"drift: {drift_in_words(drift)}", style="red"))
+    return Group(*parts)
 
 
 def _marks(snapshots: Mapping[str, Snapshot]) -> Table:

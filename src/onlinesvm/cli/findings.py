@@ -10,7 +10,7 @@ from typing import Any
 from rich.console import Console
 
 from onlinesvm.cli.console import plain
-from onlinesvm.cli.display import name_of, number, shown_metrics
+from onlinesvm.cli.display import drift_in_words, name_of, number, shown_metrics
 from onlinesvm.report.letters import where
 from onlinesvm.stream.run import RunRecord, read_run
 
@@ -28,10 +28,19 @@ def say_findings(console: Console, folder: Path) -> None:
     if history:
         for line in verdict(history[-1], record.options.window):
             console.print(f"  {plain(line)}", soft_wrap=True)
+    say_drifts(console, record)
     _say_letters(console, record)
     for label, name in (("model", "model.onlinesvm"), ("report", "report.html")):
         if (folder / name).exists():
             console.print(f"{label:<7} {plain(folder / name)}", soft_wrap=True)
+
+
+def say_drifts(console: Console, record: RunRecord) -> None:
+    """The last alarm, and how many there were."""
+    drifts = record.drifts()
+    if drifts:
+        times = "once" if len(drifts) == 1 else f"{len(drifts):,} times, the last:"
+        console.print(f"[red]drift[/] {times} {drift_in_words(drifts[-1])}", soft_wrap=True)
 
 
 def verdict(last: Any, window: int) -> list[str]:

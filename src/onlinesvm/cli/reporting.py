@@ -11,14 +11,15 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from onlinesvm.cli.console import visible
+from onlinesvm.cli.display import drift_in_words
 from onlinesvm.cli.opening import columns_in_words, open_for
 from onlinesvm.cli.wishes import Reading
 from onlinesvm.report import Section, write_page
-from onlinesvm.report.alarms import drift_alarms
 from onlinesvm.report.calibration import calibration_section
 from onlinesvm.report.confusion import confusion_section
 from onlinesvm.report.letters import letters_section
 from onlinesvm.report.plane import plane_section
+from onlinesvm.stream.drift import Drift
 from onlinesvm.stream.run import RunRecord, read_run
 from onlinesvm.stream.run.checkpoint import Checkpoint
 from onlinesvm.stream.sources import Source
@@ -26,6 +27,7 @@ from onlinesvm.stream.sources import Source
 __all__ = ["report_command", "write_report"]
 
 _LETTERS = 1000
+_DRIFTS = 5  # that are told in words
 
 
 def write_report(folder: Path, out: Path | None = None, source: Source | None = None) -> Path:
@@ -37,16 +39,15 @@ def write_report(folder: Path, out: Path | None = None, source: Source | None = 
     history = record.evaluation()
     if not len(history):
         raise ValueError(f"{folder}: nothing was learned yet; there is nothing to report")
-    name = record.config.model["name"]
-    alarms, checkpoint = drift_alarms(history, name), record.checkpoint()
+    drifts, checkpoint = record.drifts(), record.checkpoint()
     path = folder / "report.html" if out is None else out
     write_page(
         history,
         path,
         title=record.config.source["name"],
-        drifts=alarms,
+        drifts=[drift.since for drift in drifts],
         sections=list(_sections(record, checkpoint, source)),
-        facts=_facts(record, checkpoint.model, alarms),
+        facts=_facts(record, checkpoint.model, drifts),
     )
     return path
 
@@ -62,7 +63,7 @@ def report_command(folder: Path, out: Path | None, spec: str | None) -> Path:
         source.close()
 
 
-def _facts(record: RunRecord, model: Any, alarms: list[int]) -> dict[str, str]:
+def _facts(record: RunRecord, model: Any, drifts: list[Drift]) -> dict[str, str]:
     *steps, last = [step for _, step in getattr(model, "steps", [("", model)])]
     behind = ", ".join(type(step).__name__ for step in steps)
     facts = {
@@ -70,8 +71,10 @@ def _facts(record: RunRecord, model: Any, alarms: list[int]) -> dict[str, str]:
         "columns": columns_in_words(record.schema),
         "run": f"{record.config.run}, begun by onlinesvm {record.config.versions['onlinesvm']}",
     }
-    if alarms:
-        facts["drift"] = "errors rose after " + ", ".join(f"{n:,}" for n in alarms) + " examples"
+    if drifts:
+        shown = "; ".join(map(drift_in_words, drifts[-_DRIFTS:]))
+        more = len(drifts) - _DRIFTS
+        facts["drift"] = shown + (f"; and {more:,} times before" if more > 0 else "")
     return facts
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from onlinesvm.stream import plain
 from onlinesvm.stream.baselines import LastLabel
+from onlinesvm.stream.drift import Drift
 from onlinesvm.stream.lesson import Lesson
 from onlinesvm.stream.runners import Exam, Runner
 from onlinesvm.stream.snapshot import Snapshot
@@ -43,25 +44,27 @@ class Course:
             runner.train(lesson, keys)
         self.started = True
 
-    def attend(self, lesson: Lesson, keys: list[Any] | None = None) -> None:
+    def attend(self, lesson: Lesson, keys: list[Any] | None = None) -> list[Drift]:
         """Test and train; if a model refuses the lesson, nothing has changed.
 
-        Marks are given last, for what was said first.
+        Marks are given last, for what was said first. Gives the drifts that they show.
         """
         exam, answers, counts = Exam(lesson, self._kind), self._ask(lesson), self.started
         self.train(lesson, keys)
-        self._mark(exam, answers, counts=counts)
+        return self._mark(exam, answers, counts=counts)
 
     def _ask(self, lesson: Lesson) -> dict[str, Answers | None]:
         if not self.started:
             return dict.fromkeys(self._runners)
         return {name: runner.ask(lesson.X) for name, runner in self._runners.items()}
 
-    def _mark(self, exam: Exam, answers: Mapping[str, Answers | None], *, counts: bool) -> None:
-        exam.begin(self._before)
-        for name, runner in self._runners.items():
-            runner.sit(exam, answers[name], counts=counts)
+    def _mark(
+        self, exam: Exam, answers: Mapping[str, Answers | None], *, counts: bool
+    ) -> list[Drift]:
         self.seen += exam.count
+        exam.begin(self._before, self.seen)
+        told = [runner.sit(exam, answers[n], counts=counts) for n, runner in self._runners.items()]
+        return [drift for drift in told if drift is not None]
 
     def snapshots(self) -> dict[str, Snapshot]:
         """How everybody stands now; the next stretch begins."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from onlinesvm.stream import plain
 from onlinesvm.stream.baselines import Baseline
 from onlinesvm.stream.containers import count_rows
+from onlinesvm.stream.drift import Drift, DriftWatch
 from onlinesvm.stream.lesson import Lesson
 from onlinesvm.stream.metrics import UNUSUAL, USUAL, likelihoods
 from onlinesvm.stream.scorecard import Scorecard
@@ -36,10 +37,11 @@ class Exam:
         self.heard: list[Any] = [None] * self.count if self.y is None else self.y.tolist()
         self.right: list[Any] = self.heard if self.truth is None else self.truth.tolist()
         self.before: list[Any] = []
+        self.seen = 0
 
-    def begin(self, before: Baseline) -> None:
-        """Let no-change say what it has to say of each row."""
-        self.before = before.answers(self.heard)
+    def begin(self, before: Baseline, seen: int) -> None:
+        """Let no-change say what it has to say of each row; `seen` counts them, too."""
+        self.before, self.seen = before.answers(self.heard), seen
 
     def _check_detector_labels(self) -> None:
         for name, labels in (("y", self.y), ("truth", self.truth)):
@@ -97,7 +99,7 @@ class Runner:
         """What it says of these rows, if it looks at them; nothing changes."""
         return None
 
-    def sit(self, exam: Exam, answers: Answers | None, *, counts: bool) -> None:
+    def sit(self, exam: Exam, answers: Answers | None, *, counts: bool) -> Drift | None:
         """Mark what it said, or says without a look at the rows, if that counts."""
         raise NotImplementedError
 
@@ -173,6 +175,7 @@ class ModelRunner(Runner):
         super().__init__(kind, card)
         self.name = name
         self.student = enrol(name, model, classes, card.needs)
+        self.watch = DriftWatch()
         self.seconds = 0.0
         self.learnt = 0
 
@@ -180,9 +183,13 @@ class ModelRunner(Runner):
         with self._working("was tested"):
             return self.student.answer(X)
 
-    def sit(self, exam: Exam, answers: Answers | None, *, counts: bool) -> None:
-        if counts and answers is not None:
-            self._mark(exam, answers)
+    def sit(self, exam: Exam, answers: Answers | None, *, counts: bool) -> Drift | None:
+        if not counts or answers is None:
+            return None
+        right, asked = self.labels.right, self.labels.asked
+        self._mark(exam, answers)
+        right, asked = self.labels.right - right, self.labels.asked - asked
+        return self.watch.hear(exam.seen, asked, asked - right)
 
     def train(self, lesson: Lesson, keys: list[Any] | None = None) -> None:
         with self._working("learnt"):
@@ -203,10 +210,11 @@ class ModelRunner(Runner):
         )
 
     def _own_state(self) -> dict[str, Any]:
-        return {"learnt": self.learnt, "seconds": self.seconds}
+        return {"learnt": self.learnt, "seconds": self.seconds, "watch": self.watch.state()}
 
     def _load_own(self, own: Any) -> None:
-        learnt, seconds = plain.members(own, ("learnt", "seconds"))
+        learnt, seconds, watch = plain.members(own, ("learnt", "seconds", "watch"))
+        self.watch.load(watch)
         (self.learnt,), self.seconds = plain.counts(learnt), plain.number(seconds)
         if self.learnt:
             self.student.go_on()
@@ -230,10 +238,11 @@ class BaselineRunner(Runner):
         super().__init__(kind, card)
         self.baseline = baseline
 
-    def sit(self, exam: Exam, answers: Answers | None, *, counts: bool) -> None:
+    def sit(self, exam: Exam, answers: Answers | None, *, counts: bool) -> Drift | None:
         given = self.baseline.answers(exam.heard)
         if counts:
             self._mark(exam, Answers(given))
+        return None
 
     def glance(self, seen: int) -> Snapshot:
         return Snapshot(

@@ -22,7 +22,7 @@ from onlinesvm.stream.sources import Block, Examples, Place
 
 __all__ = ["GROWING", "Checkpoint"]
 
-GROWING = ("metrics", "timings", "dead_letters")  # files whose lengths it holds
+GROWING = ("metrics", "timings", "drifts", "dead_letters")  # files whose lengths it holds
 _KIND = "RunCheckpoint"
 _NUMBERS = ("number", "arrived", "taken", "bad", "snapped")
 _FACTS = ("run", *_NUMBERS, "course", "place", "lengths")

@@ -19,7 +19,7 @@ from onlinesvm.stream.sources import Schema, Source
 
 __all__ = ["RunConfig"]
 
-FORMAT = 1  # of the folder: goes up with what its files say
+FORMAT = 2  # of the folder: goes up with what its files say
 _LARGEST = 1 << 24
 _NAMES = ("format", "run", "source", "schema", "model", "options", "versions")
 

@@ -18,6 +18,7 @@ class RunFolder:
     ``log-N.bin``           what has happened since checkpoint N
     ``metrics.jsonl``       a row for each snapshot of the model and of each baseline
     ``timings.jsonl``       the same for what no second run would repeat: seconds and bytes
+    ``drifts.jsonl``        where the errors of the model rose
     ``dead_letters.jsonl``  rows that could not be read or learned
     ``model.onlinesvm``     the model of the last checkpoint, for `onlinesvm.load`
     ``lock``                held by the process that learns
@@ -28,6 +29,7 @@ class RunFolder:
         self.config = self.path / "run.json"
         self.metrics = self.path / "metrics.jsonl"
         self.timings = self.path / "timings.jsonl"
+        self.drifts = self.path / "drifts.jsonl"
         self.dead_letters = self.path / "dead_letters.jsonl"
         self.model = self.path / "model.onlinesvm"
         self.lock = self.path / "lock"
@@ -74,7 +76,8 @@ class RunFolder:
 
     def _is_ours(self, path: Path) -> bool:
         """Whether a beginning that was cut short may have left it."""
-        names = {self.metrics, self.timings, self.dead_letters, self.model, self.lock}
+        growing = {self.metrics, self.timings, self.drifts, self.dead_letters}
+        names = growing | {self.model, self.lock}
         scratch = path.name.startswith(".") and path.name.endswith(".tmp")
         return path in names or scratch or _NUMBERED.fullmatch(path.name) is not None
 

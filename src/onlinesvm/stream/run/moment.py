@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from onlinesvm.stream.drift import Drift
 from onlinesvm.stream.snapshot import Snapshot
 
 __all__ = ["Moment"]
@@ -28,6 +29,8 @@ class Moment:
         What waits in a live source, if it knows: its attribute `lag`.
     nbytes : int or None
         Memory of the model with its preparation.
+    drifts : tuple of Drift
+        Where the errors of a classifier rose, those that no moment has told before.
     """
 
     seen: int
@@ -36,3 +39,4 @@ class Moment:
     done: float | None = None
     lag: float | None = None
     nbytes: int | None = None
+    drifts: tuple[Drift, ...] = ()

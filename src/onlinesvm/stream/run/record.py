@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from onlinesvm.stream.drift import Drift
 from onlinesvm.stream.evaluation import Evaluation
 from onlinesvm.stream.run.checkpoint import Checkpoint
 from onlinesvm.stream.run.config import RunConfig
@@ -65,6 +66,14 @@ class RunRecord:
                 history.append({})
             history[-1][name] = shot
         return Evaluation(history)
+
+    def drifts(self) -> list[Drift]:
+        """Where the errors of a classifier rose by more than chance, in order."""
+        path = RunFolder(self.folder).drifts
+        try:
+            return [Drift(**row) for row in read_lines(path)] if path.exists() else []
+        except TypeError as error:
+            raise ValueError(f"drifts.jsonl is damaged: {error!s:.80}") from None
 
     def dead_letters(self) -> Iterator[dict[str, Any]]:
         """Rows that could not be read or learned: file, line, byte, column, reason, text."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from onlinesvm.atomic import replacing
 from onlinesvm.stream.course import Course
+from onlinesvm.stream.drift import Drift
 from onlinesvm.stream.enrolment import enrolled
 from onlinesvm.stream.lesson import Lesson
 from onlinesvm.stream.run.appended import trouble
@@ -77,6 +78,7 @@ class Run:
         self._snapped, self.bad, self._arrived = start.snapped, start.bad, start.arrived
         self._place: Place | None = start.place
         self._done: float | None = None
+        self._untold: list[Drift] = []
         self.ended: Literal["source", "signal"] | None = None
         self._signals = Signals()
         self._broken = False
@@ -89,6 +91,8 @@ class Run:
             undo.callback(self._metrics.close)
             self._timings = Lines(home.timings, start.lengths["timings"])
             undo.callback(self._timings.close)
+            self._drifts = Lines(home.drifts, start.lengths["drifts"])
+            undo.callback(self._drifts.close)
             self._dead = Lines(home.dead_letters, start.lengths["dead_letters"])
             undo.callback(self._dead.close)
             self._journal = Journal(home, config.run, start.number, syncing(config.options.fsync))
@@ -225,6 +229,8 @@ class Run:
             self._learn(rows)
             if self.seen >= self._config.options.next_snapshot(self._snapped):
                 yield self._moment(self._snapshots())
+            elif self._untold:
+                yield self._moment(self._course.glance())
             if self._config.options.checkpoint_seconds and self._is_checkpoint_due():
                 self.checkpoint()
 
@@ -288,7 +294,7 @@ class Run:
         self._changed = True
         self._broken = True  # until the lesson is over: no half of one is saved
         try:
-            self._course.attend(_lesson(rows), rows.keys)
+            self._write_drifts(self._course.attend(_lesson(rows), rows.keys))
         except ValueError:
             if not self._course.started:
                 raise
@@ -300,10 +306,14 @@ class Run:
         for i in range(len(rows)):
             one = part(rows, i, i + 1)
             try:
-                self._course.attend(_lesson(one), one.keys)
+                self._write_drifts(self._course.attend(_lesson(one), one.keys))
             except ValueError as error:
                 reason = " ".join(str(error).split())
                 self._bury([BadRow(row_text(one, self._config.schema), reason)])
+
+    def _write_drifts(self, drifts: list[Drift]) -> None:
+        self._drifts.add(drift.row() for drift in drifts)
+        self._untold += drifts
 
     def _bury(self, bad: list[BadRow]) -> None:
         self._dead.add(
@@ -336,6 +346,7 @@ class Run:
     def _moment(self, snapshots: Any) -> Moment:
         self._journal.settle()
         self._told = self.seen, self.bad
+        drifts, self._untold = tuple(self._untold), []
         return Moment(
             self.seen,
             self.bad,
@@ -343,6 +354,7 @@ class Run:
             self._done,
             getattr(self._source, "lag", None),
             getattr(self.model, "nbytes_", None),
+            drifts,
         )
 
     # --- keeping ----------------------------------------------------------------------------------
@@ -360,7 +372,7 @@ class Run:
         if self._replaying:  # the log has it all, and must not be forgotten half-way
             return
         begun = time.monotonic()
-        for lines in (self._metrics, self._timings, self._dead):
+        for lines in (self._metrics, self._timings, self._drifts, self._dead):
             lines.sync()
         held = self._cutter.held()
         number = self._journal.number + 1
@@ -378,6 +390,7 @@ class Run:
             lengths={
                 "metrics": self._metrics.length,
                 "timings": self._timings.length,
+                "drifts": self._drifts.length,
                 "dead_letters": self._dead.length,
             },
         )
@@ -409,7 +422,7 @@ class Run:
                 self.checkpoint()
         finally:
             self._journal.close()
-            for lines in (self._metrics, self._timings, self._dead):
+            for lines in (self._metrics, self._timings, self._drifts, self._dead):
                 lines.close()
             self._lock.release()
 
