@@ -67,11 +67,31 @@ def test_the_run_goes_on_and_does_not_learn_them_again(folder):
     assert len(after.ids_of("n17")) == len(later)
 
 
-def test_asking_twice_is_no_mistake(folder):
+def test_a_key_that_nobody_bears_is_refused_by_name_and_nothing_changes(folder):
     run(*LEARN, *EXACT, "--key", "customer", "--ignore", "name", "-q")
     run("unlearn", "shop.run", "--where", "customer=17")
-    assert "0 examples forgotten" in run("unlearn", "shop.run", "--where", "customer=17")
-    assert "0 examples forgotten" in run("unlearn", "shop.run", "--where", "customer=nobody")
+    before = (folder / "shop.run" / "model.onlinesvm").read_bytes()
+    for who in ("17", "nobody"):
+        wanted = ("--where", "customer=16", "--where", f"customer={who}")
+        assert f"customer={who}: no example held" in refused("unlearn", "shop.run", *wanted)
+    assert (folder / "shop.run" / "model.onlinesvm").read_bytes() == before
+
+
+def test_two_columns_name_an_example_together(folder):
+    run(*LEARN, *EXACT, "--key", "town", "--key", "customer", "--ignore", "name", "-q")
+    model = read_run("shop.run").model()
+    assert all(isinstance(key, tuple) for key in model.keys_held())
+    mine = len(model.ids_of((17, "Rom")))
+    theirs = len(model.ids_of([(16, "Rom"), (16, "Bonn")]))
+    assert mine > 0
+    said = run("unlearn", "shop.run", "--where", "customer=17,town=Rom")
+    assert f"{mine} example" in said
+    said = run("unlearn", "shop.run", "--where", "customer=16")
+    assert f"{theirs} examples forgotten" in said
+    left = {customer for customer, _ in read_run("shop.run").model().keys_held()}
+    assert 16 not in left
+    assert 17 in left
+    assert "'customer', 'town'" in refused("unlearn", "shop.run", "--where", "age=17")
 
 
 def test_a_saved_model_forgets_in_place_or_elsewhere(folder):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .gamma import SettlesGamma
-from .keys import KeyBook, Keys, read_key, read_keys, read_wanted
+from .keys import Key, KeyBook, Keys, read_key, read_keys, read_wanted
 
 
 class Keyed(SettlesGamma):
@@ -31,6 +31,14 @@ class Keyed(SettlesGamma):
         self._verb("unlearn")
         found = [] if self._keys is None else self._keys.ids_of(wanted)
         return np.array([n for n in found if self._holds(np.array([n]))], dtype=np.int64)
+
+    def keys_held(self) -> list[Key]:
+        """Every key that an example held bears, once, in order of arrival.
+
+        Looks all keys up: half a microsecond for each.
+        """
+        self._verb("unlearn")
+        return [] if self._keys is None else self._keys.held_by(self._holds).keys()
 
     def _read_keys(self, keys: Any, n: int, ids: NDArray[np.int64] | None = None) -> Keys | None:
         """One key for each of n rows, where the model can make use of them."""

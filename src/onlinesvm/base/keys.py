@@ -72,6 +72,10 @@ class KeyBook:
         wanted = frozenset(keys)
         return [number for number, key in self._items() if key in wanted]
 
+    def keys(self) -> list[Key]:
+        """Every key once, in order of arrival."""
+        return list(dict.fromkeys(key for _, key in self._items()))
+
     def without(self, ids: Iterable[int]) -> KeyBook:
         """The book without these examples; this one stays, for whoever has to go back."""
         gone = frozenset(ids)
@@ -146,6 +150,17 @@ def read_wanted(keys: Any) -> list[Key]:
     if entries is None:
         raise ValueError(f"keys must be one key or a list of them, got {_shown(keys)}")
     return [_read(key, "keys has") for key in entries]
+
+
+def demand_borne(keys: Any, held: Iterable[Key]) -> None:
+    """A ValueError unless each of the wanted keys is one that examples held bear."""
+    known = frozenset(held)
+    for key in read_wanted(keys):
+        if key not in known:
+            raise ValueError(
+                f"keys has {_shown(key)}, which no example held bears: it never came, is forgotten "
+                "already, or its examples were dropped; keys_held() lists those known"
+            )
 
 
 def _entries(keys: Any) -> list[Any] | None:

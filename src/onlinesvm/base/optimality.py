@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from .certificate import Certificate, Evidence, issue
 from .core import offers
 from .keyed import Keyed
+from .keys import demand_borne
 
 _CHECK_ROWS_MOST = 65536
 
@@ -98,7 +99,8 @@ class Optimality(Keyed):
             so a request may safely be repeated.
         keys : key or list of keys
             Instead of ids: all examples that bear one of these keys. A tuple is one key. A key that
-            no example held bears is passed over; :meth:`ids_of` tells beforehand which do.
+            no example held bears is refused by name: a slip of the pen is no deletion.
+            :meth:`keys_held` lists those known.
         certificate : bool, default=False
             Return evidence instead of the model: a :class:`Certificate`, which
             :func:`onlinesvm.verify` checks. It costs as much as predicting every example held.
@@ -129,6 +131,7 @@ class Optimality(Keyed):
         if (ids is None) == (keys is None):
             raise ValueError("unlearn takes ids or keys; pass one of them")
         if ids is None:
+            demand_borne(keys, self.keys_held())
             return np.sort(self.ids_of(keys))
         wanted = np.atleast_1d(np.asarray(ids))
         if wanted.ndim != 1 or (wanted.size and wanted.dtype.kind not in "iu"):

@@ -109,7 +109,11 @@ def check_unlearning_by_key_is_unlearning_by_id(estimator: Any, stream: Stream) 
         by_id.unlearn(by_id.ids_of([owner]))
         assert_same_bits(by_key, by_id, f"unlearning by the key {owner!r} and by ids")
         assert not len(by_key.ids_of([owner])), f"{owner!r} still has examples"
-        by_key.unlearn(keys=[owner])  # a request may be repeated
+        assert owner not in by_key.keys_held(), f"{owner!r} is still listed"
+        before = fingerprint(by_key)
+        told = refuses(partial(by_key.unlearn, keys=["bert", owner]), ValueError, "a key unknown")
+        assert repr(owner) in told, f"the complaint does not name {owner!r}: {told!r}"
+        assert fingerprint(by_key) == before, "a key unknown: the model has changed"
     refuses(lambda: by_key.unlearn([0], keys="anna"), ValueError, "ids and keys")
     refuses(lambda: by_key.unlearn(), ValueError, "neither ids nor keys")
 

@@ -124,7 +124,7 @@ def learn(
             model=model,
             params=parse_params(param or []),
             run=run,
-            key=key,
+            key=tuple(key or ()),
             ignore=tuple(ignore or ()),
             types=parse_pairs("--types", types or [], "zip=category"),
             header=header,
@@ -257,7 +257,7 @@ def tune(
 
         reading = Reading(
             target=target,
-            key=key,
+            key=tuple(key or ()),
             ignore=tuple(ignore or ()),
             types=parse_pairs("--types", types or [], "zip=category"),
             header=header,
@@ -298,7 +298,10 @@ def unlearn(
     model: options.Model,
     where: Annotated[
         list[str],
-        typer.Option(metavar="KEY=VALUE", help="Whose examples: column=value; repeatable."),
+        typer.Option(
+            metavar="KEY=VALUE",
+            help="Whose examples: column=value, of several key columns a,b=...; repeatable.",
+        ),
     ],
     certificate: Annotated[Path | None, typer.Option(help="Where the proof goes, as JSON.")] = None,
     out: Annotated[

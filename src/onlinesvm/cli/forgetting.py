@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,50 +23,92 @@ def unlearn(
     console: Console, path: Path, where: Sequence[str], certificate: Path | None, out: Path | None
 ) -> None:
     """Forget the examples of these keys, in a saved model or in the folder of a run."""
-    pairs = [_pair(word) for word in where]
+    requests = [_Request.read(word) for word in where]
     if certificate is not None:
         check_target("--certificate", certificate)
     if path.is_dir():
         if out is not None:
             raise ValueError("--out is for a saved model; a run forgets in its folder")
-        _in_run(console, path, pairs, certificate)
+        _in_run(console, path, requests, certificate)
     else:
         if out is not None:
             check_target("--out", out)
-        _in_file(console, path, pairs, certificate, out or path)
+        _in_file(console, path, requests, certificate, out or path)
 
 
-def _pair(word: str) -> tuple[str, str]:
-    name, equals, value = word.partition("=")
-    if not (name.strip() and equals and value.strip()):
-        raise ValueError(f"--where {word}: write COLUMN=VALUE, for example --where customer=17")
-    return name.strip(), value.strip()
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """Whose examples are to be forgotten: a value for each key column, or for some of them."""
+
+    word: str
+    values: dict[str, str]
+
+    @staticmethod
+    def read(word: str) -> _Request:
+        values: dict[str, str] = {}
+        for pair in re.split(r",(?=[^,=]+=)", word):  # a comma within a value cuts nothing
+            name, equals, value = (part.strip() for part in pair.partition("="))
+            if not (name and equals and value) or name in values:
+                raise ValueError(
+                    f"--where {word}: write COLUMN=VALUE, for example --where customer=17, "
+                    "or --where shop=2,customer=17 where two columns name an example"
+                )
+            values[name] = value
+        return _Request(word, values)
+
+    def keys(self, model: Any, columns: Sequence[str]) -> list[Any]:
+        """Those it means among the keys that the examples of a model bear; none is an error."""
+        wanted = [self.values.get(name) for name in columns]
+        found = [key for key in model.keys_held() if _means(wanted, key)]
+        if not found:
+            raise ValueError(
+                f"--where {self.word}: no example held bears this key; it never came, is forgotten "
+                "already, or its examples were dropped"
+            )
+        return found
+
+
+def _means(wanted: Sequence[str | None], key: Any) -> bool:
+    """Whether a key has the values wanted, where one is; as a number or as text."""
+    parts = key if isinstance(key, tuple) else (key,)
+    return len(parts) == len(wanted) and all(
+        value is None or value == str(part) for value, part in zip(wanted, parts, strict=True)
+    )
 
 
 def _in_file(
-    console: Console, path: Path, pairs: list[tuple[str, str]], certificate: Path | None, out: Path
+    console: Console, path: Path, requests: list[_Request], certificate: Path | None, out: Path
 ) -> None:
     saved = Saved.find(path)
     if (path.parent / "run.json").is_file() and out == path:
         raise ValueError(f"{path}: belongs to a run, which would bring it back; name {path.parent}")
-    keys = [key for _, value in pairs for key in _either(saved.model, value)]
+    keys = [
+        key for one in requests for key in one.keys(saved.model, _columns(saved) or [*one.values])
+    ]
     _forget(console, saved.model, keys, certificate)
     saved.model.save(out)
     console.print(f"model       {plain(out)}", soft_wrap=True)
 
 
+def _columns(saved: Saved) -> list[str]:
+    """The columns that keys come from, where that is known: a model alone has forgotten them."""
+    schema = saved.schema
+    return [] if schema is None else [c.name for c in schema.columns if c.part == "key"]
+
+
 def _in_run(
-    console: Console, folder: Path, pairs: list[tuple[str, str]], certificate: Path | None
+    console: Console, folder: Path, requests: list[_Request], certificate: Path | None
 ) -> None:
     record = read_run(folder)
-    column = next((c for c in record.schema.columns if c.part == "key"), None)
-    if column is None:
+    columns = [c.name for c in record.schema.columns if c.part == "key"]
+    if not columns:
         raise ValueError(f"{folder}: its examples have no keys; learn with --key COLUMN")
-    for name, _ in pairs:
-        if name != column.name:
-            raise ValueError(f"--where {name}: the keys of {folder} are in {column.name!r}")
+    for one in requests:
+        for name in one.values.keys() - set(columns):
+            listed = ", ".join(map(repr, columns))
+            raise ValueError(f"--where {name}: the keys of {folder} are in {listed}")
     with Run.resume(folder, _Silence.of(record)) as run:
-        keys = [key for _, value in pairs for key in _either(run.model, value)]
+        keys = [key for one in requests for key in one.keys(run.model, columns)]
         _forget(console, run.model, keys, certificate)
         for _ in range(2):  # two are kept: neither may know what is forgotten
             run.checkpoint()
@@ -76,22 +119,12 @@ def _in_run(
         console.print(f"[yellow]note:[/] {rows} as they came are in {plain(path)}", soft_wrap=True)
 
 
-def _either(model: Any, value: str) -> list[Any]:
-    """The key as a number, where examples bear it so, and as text."""
-    keys: list[Any] = [value]
-    if value.lstrip("-").isdecimal() and value.isascii():
-        keys.append(int(value))
-    return [key for key in keys if len(model.ids_of(key))] or [value]
-
-
 def _forget(console: Console, model: Any, keys: list[Any], certificate: Path | None) -> None:
     held = len(model.ids_of(keys))
-    proof = model.unlearn(keys=keys, certificate=True) if held else None
+    proof = model.unlearn(keys=keys, certificate=True)
     examples = "1 example" if held == 1 else f"{held:,} examples"
     left = f"{model.n_seen_:,} seen" if hasattr(model, "n_seen_") else ""
     console.print(f"[bold]{examples}[/] forgotten of {left}", soft_wrap=True)
-    if proof is None:
-        return
     console.print(f"{plain(proof.statement)}", soft_wrap=True)
     if certificate is not None:
         proof.save(certificate)

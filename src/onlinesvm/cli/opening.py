@@ -26,7 +26,7 @@ def open_for(spec: str, reading: Reading, schema: Schema | None = None) -> Sourc
     if schema is None:
         given |= {
             "target": reading.target,
-            "key": reading.key,
+            "key": reading.key or None,
             "ignore": reading.ignore,
             "types": reading.types,
         }

@@ -56,8 +56,11 @@ Target = Annotated[
     ),
 ]
 Key = Annotated[
-    str | None,
-    typer.Option(help="The column with names of the examples.", rich_help_panel=_READING),
+    list[str] | None,
+    typer.Option(
+        help="The column with names of the examples; repeatable: together they name one.",
+        rich_help_panel=_READING,
+    ),
 ]
 Ignore = Annotated[
     list[str] | None,

@@ -18,7 +18,7 @@ class Reading:
     """How rows are read; None and nothing mean that looking will tell."""
 
     target: str | None = None
-    key: str | None = None
+    key: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     types: Mapping[str, str] = field(default_factory=dict)
     header: bool | None = None
@@ -77,7 +77,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "window": (int,),
     "limit": (int,),
     "target": (str, int),
-    "key": (str, int),
+    "key": (str, int, list),
 }
 _LARGEST = 1 << 20
 
@@ -116,10 +116,12 @@ _WORDS = {
 
 
 def _plain(path: Path, name: str, value: Any) -> Any:
-    if name in ("target", "key"):
+    if name == "target":
         return str(value)
     if isinstance(value, list):
         return tuple(map(str, value))
+    if name == "key":
+        return (str(value),)
     if name == "types" and not all(isinstance(kind, str) for kind in value.values()):
         raise ValueError(f"{path}: types must have strings, such as zip = 'category'")
     return value

@@ -78,14 +78,14 @@ class NormaModel(LearningRate, WithBudget, LinearOrKernel, StepByStep):
         room = _TRUNCATION_ERROR * alpha / math.sqrt(1 + kernel["offset"])
         return max(1, math.ceil(math.log(room) / math.log1p(-eta0 * alpha)))
 
-    def _forget(self, ids: NDArray[np.int64]) -> None:
-        """Drop their own terms from the expansion; what others did because of them stays."""
+    def _read_gone(self, ids: Any, keys: Any) -> NDArray[np.int64]:
+        """Whose terms are dropped from the expansion; what others did because of them stays."""
         if self._keeps_weights():
             raise NotImplementedError(
                 f"{type(self).__name__} has no unlearn() with a linear kernel and no truncation: "
                 "it keeps the sum of the examples, not the examples; with a truncation it can."
             )
-        super()._forget(ids)
+        return super()._read_gone(ids, keys)
 
     def _keeps_weights(self) -> bool:
         settings = self._core_settings

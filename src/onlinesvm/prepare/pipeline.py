@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..base import OnlineEstimator, OnlineTransformer
 from ..base.json_values import from_json, to_json
-from ..base.keys import read_wanted
+from ..base.keys import Key, demand_borne, read_wanted
 from ..base.locking import MadeOfOthers
 from ..base.persistence import rebuilt, write
 from ..base.validation import MAX_ID, one_row
@@ -399,7 +399,8 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
         certificate speaks of the last step.
         """
         last = self.steps[-1][1]
-        if keys is not None and ids is None:
+        if keys is not None and ids is None and self._held is not None:
+            demand_borne(keys, self.keys_held())
             ids, keys = np.sort(self.ids_of(keys)), None
         result = last.unlearn(ids, keys=keys, certificate=certificate)
         if self._held is not None:
@@ -413,6 +414,12 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
         if self._held is None:
             return found
         return np.union1d(found, self._held.ids_of(wanted))  # held to be learned again
+
+    def keys_held(self) -> list[Key]:
+        """Every key that an example held bears, once."""
+        found: list[Key] = self.steps[-1][1].keys_held()
+        waiting = [] if self._held is None else self._held.keys_held()
+        return list(dict.fromkeys([*found, *waiting]))
 
     def kkt_residual(self) -> float:
         """How far the last step is from optimal, over the examples it holds, where it can tell."""

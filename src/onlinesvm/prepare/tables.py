@@ -244,6 +244,10 @@ class Held:
         """The examples that bear one of these keys."""
         return self.ids[[key in keys for key in self._keys()]]
 
+    def keys_held(self) -> list[Key]:
+        """Every key once."""
+        return list(dict.fromkeys(key for key in self._keys() if key is not None))
+
     def without(self, ids: NDArray[Any]) -> Held:
         """Only the others."""
         stay = np.flatnonzero(~np.isin(self.ids, ids))

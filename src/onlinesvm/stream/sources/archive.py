@@ -66,7 +66,7 @@ class Archive:
 
     def __init__(self, path: Path, wishes: Wishes) -> None:
         self.path, self.name = path, path.name
-        if wishes.types or wishes.key is not None or wishes.ignore:
+        if wishes.types or wishes.keys or wishes.ignore:
             raise ValueError(f"{path.name}: types, key and ignore are for columns with names")
         if wishes.target not in (None, "y", "none"):
             raise ValueError(f"{path.name}: target must be 'y' or 'none', got {wishes.target!r}")

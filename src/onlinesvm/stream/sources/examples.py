@@ -50,16 +50,20 @@ def assemble(
     if found:
         good = np.ones(n, dtype=bool)
         good[list(found)] = False
-    by_part = {c.part: reads[c.name][good] for c in schema.columns if c.name in reads}
-    y, keys = by_part.get("target"), by_part.get("key")
+    y = next((reads[c.name][good] for c in _there(schema, "target", reads)), None)
+    keys = [labels_of(reads[c.name][good]).tolist() for c in _there(schema, "key", reads)]
     return (
         Examples(
             _rows(schema.features, reads, n, good),
             None if y is None else labels_of(y),
-            None if keys is None else labels_of(keys).tolist(),
+            list(zip(*keys, strict=True)) if len(keys) > 1 else keys[0] if keys else None,
         ),
         dict(sorted(found.items())),
     )
+
+
+def _there(schema: Schema, part: str, reads: Mapping[str, Any]) -> list[Column]:
+    return [c for c in schema.columns if c.part == part and c.name in reads]
 
 
 def no_examples(schema: Schema) -> Examples:

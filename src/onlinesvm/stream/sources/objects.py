@@ -46,7 +46,7 @@ class Objects:
             return Objects(_met(where, names, wishes.schema))
         columns = {name: [row.get(name) for row in rows] for name in names}
         nested = [n for n, c in columns.items() if not are_slips(sum(map(_is_nested, c)), len(c))]
-        asked = {wishes.target, wishes.key, *wishes.types}
+        asked = {wishes.target, *wishes.keys, *wishes.types}
         nested = [name for name in nested if name not in asked]
         cells = {n: pyarrow().array([_text(v) for v in c], "string") for n, c in columns.items()}
         ignore = [*wishes.ignore, *(name for name in nested if name not in wishes.ignore)]

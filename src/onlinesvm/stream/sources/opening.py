@@ -62,7 +62,7 @@ def open_source(
     spec: str | os.PathLike[str],
     *,
     target: str | int | None = None,
-    key: str | int | None = None,
+    key: str | int | Sequence[str | int] | None = None,
     ignore: Sequence[str | int] = (),
     types: Mapping[str, str] | None = None,
     header: bool | None = None,
@@ -85,8 +85,9 @@ def open_source(
         messages: ``kafka://host/topic``, ``nats://host/stream``, ``redis://host/stream``.
     target : str or int, default=the last column
         The column to be learned, by name or number; "none" where there is none.
-    key : str or int, optional
-        The column with the user's own names of the examples.
+    key : str, int or list of these, optional
+        The column with the user's own names of the examples; of several columns a key is a tuple,
+        in the order in which they stand.
     ignore : sequence of str or int
         Columns to leave out.
     types : dict, optional

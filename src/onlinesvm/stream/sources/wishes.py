@@ -19,12 +19,19 @@ class Wishes:
     """The words of `open_source`."""
 
     target: str | int | None = None
-    key: str | int | None = None
+    key: str | int | Sequence[str | int] | None = None
     ignore: Sequence[str | int] = ()
     types: Mapping[str, str] = field(default_factory=dict)
     header: bool | None = None
     separator: str | None = None
     schema: Schema | None = None
+
+    @property
+    def keys(self) -> tuple[str | int, ...]:
+        """The columns that name an example together."""
+        if self.key is None:
+            return ()
+        return (self.key,) if isinstance(self.key, str | int) else tuple(self.key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +51,20 @@ def settle(
         return _fitted(where, names, wishes.schema)
     verdicts = {name: judge(name, cells[name], decimal) for name in names}
     target, said = _target(where, names, verdicts, wishes)
-    key = None if wishes.key is None else _column(where, names, wishes.key, "key")
+    keys = {_column(where, names, which, "key") for which in wishes.keys}
     ignored = {_column(where, names, which, "ignore") for which in wishes.ignore}
     types = {_column(where, names, n, "types"): _kind(n, word) for n, word in wishes.types.items()}
-    if target is not None and target in {key} | ignored:
+    if target is not None and target in keys | ignored:
         raise ValueError(f"{where}: {target!r} is the target; name another column as key or ignore")
     columns, notes = [], list(said)
     for name in names:
         part: Part = "feature"
         if name in ignored:
             part = "ignored"
-        elif name in (target, key):
-            part = "target" if name == target else "key"
+        elif name == target:
+            part = "target"
+        elif name in keys:
+            part = "key"
         verdict = verdicts[name]
         if name in types:
             verdict = _as_told(where, name, cells[name], types[name], decimal)
@@ -93,7 +102,7 @@ def _target(
     """The column to be learned: the last that has values, unless another is asked for."""
     if wishes.target is None:
         taken = {_column(where, names, which, "ignore") for which in wishes.ignore}
-        taken |= {_column(where, names, wishes.key, "key")} if wishes.key is not None else set()
+        taken |= {_column(where, names, which, "key") for which in wishes.keys}
         free = [n for n in names if n not in taken and not verdicts[n].is_empty]
         last = free[-1] if free else None
         return last, (f"the target is the last column, {last!r}: target= names another",)
