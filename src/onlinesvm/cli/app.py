@@ -300,7 +300,7 @@ def unlearn(
         list[str],
         typer.Option(
             metavar="KEY=VALUE",
-            help="Whose examples: column=value, of several key columns a,b=...; repeatable.",
+            help="Whose examples: shop=2 or, of two key columns, shop=2,customer=17; repeatable.",
         ),
     ],
     certificate: Annotated[Path | None, typer.Option(help="Where the proof goes, as JSON.")] = None,
