@@ -71,6 +71,7 @@ def learn(
     key: options.Key = None,
     ignore: options.Ignore = None,
     types: options.Types = None,
+    missing: options.Missing = None,
     header: options.Header = None,
     separator: options.Separator = None,
     format: options.Format = None,
@@ -115,7 +116,7 @@ def learn(
     """Learn a file or a stream, row by row; the same command again goes on where it ended."""
     with one_line_errors():
         from onlinesvm.cli.learn import learn_command
-        from onlinesvm.cli.recipe import parse_pairs, parse_params
+        from onlinesvm.cli.recipe import parse_pairs, parse_params, parse_words
         from onlinesvm.cli.wishes import Wishes
 
         wishes = Wishes(
@@ -127,6 +128,7 @@ def learn(
             key=tuple(key or ()),
             ignore=tuple(ignore or ()),
             types=parse_pairs("--types", types or [], "zip=category"),
+            missing=parse_words(missing or []),
             header=header,
             separator=separator,
             format=format,
@@ -244,13 +246,14 @@ def tune(
     key: options.Key = None,
     ignore: options.Ignore = None,
     types: options.Types = None,
+    missing: options.Missing = None,
     header: options.Header = None,
     separator: options.Separator = None,
     format: options.Format = None,
 ) -> None:
     """Find a method and its parameters on the first rows: many on few, the best on more."""
     with one_line_errors():
-        from onlinesvm.cli.recipe import parse_pairs, parse_params
+        from onlinesvm.cli.recipe import parse_pairs, parse_params, parse_words
         from onlinesvm.cli.tuning import processors
         from onlinesvm.cli.tuning import tune as go
         from onlinesvm.cli.wishes import Reading, folder_for
@@ -260,6 +263,7 @@ def tune(
             key=tuple(key or ()),
             ignore=tuple(ignore or ()),
             types=parse_pairs("--types", types or [], "zip=category"),
+            missing=parse_words(missing or []),
             header=header,
             separator=separator,
             format=format,

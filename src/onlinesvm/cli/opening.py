@@ -29,6 +29,7 @@ def open_for(spec: str, reading: Reading, schema: Schema | None = None) -> Sourc
             "key": reading.key or None,
             "ignore": reading.ignore,
             "types": reading.types,
+            "missing": reading.missing,
         }
     try:
         return open_source(spec, schema=schema, **given)

@@ -12,6 +12,7 @@ __all__ = [
     "Header",
     "Ignore",
     "Key",
+    "Missing",
     "Model",
     "Params",
     "Separator",
@@ -71,6 +72,14 @@ Types = Annotated[
     typer.Option(
         metavar="NAME=KIND",
         help="number, flag, category, text or date, where looking is wrong; repeatable.",
+        rich_help_panel=_READING,
+    ),
+]
+Missing = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="WORD,...",
+        help="Spellings of no value besides the usual ones; repeatable.",
         rich_help_panel=_READING,
     ),
 ]

@@ -9,7 +9,7 @@ from typing import Any
 
 from onlinesvm.cli.methods import find_estimator
 
-__all__ = ["build", "parse_pairs", "parse_params"]
+__all__ = ["build", "parse_pairs", "parse_params", "parse_words"]
 
 
 def build(method: str, params: Mapping[str, Any]) -> Any:
@@ -53,6 +53,15 @@ def parse_pairs(option: str, words: Iterable[str], example: str) -> dict[str, st
             raise ValueError(f"{option} {word}: {name} is given twice; leave one out")
         pairs[name] = text
     return pairs
+
+
+def parse_words(words: Iterable[str]) -> tuple[str, ...]:
+    """Words, several of them apart by commas.
+
+    >>> parse_words(["k.A., ?", "9999"])
+    ('k.A.', '?', '9999')
+    """
+    return tuple(part.strip() for word in words for part in word.split(",") if part.strip())
 
 
 def _value(text: str) -> Any:

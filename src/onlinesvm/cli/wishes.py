@@ -21,6 +21,7 @@ class Reading:
     key: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     types: Mapping[str, str] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
     header: bool | None = None
     separator: str | None = None
     format: str | None = None
@@ -70,6 +71,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "types": (dict,),
     "params": (dict,),
     "ignore": (list,),
+    "missing": (list,),
     "metrics": (list,),
     "header": (bool,),
     "follow": (bool,),

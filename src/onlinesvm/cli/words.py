@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import shlex
+from collections.abc import Callable
 
 __all__ = ["in_flags"]
 
-_FLAGS = (
+_FLAGS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"types=\{'([^']*)': '([^']*)'\}", r"--types \1=\2"),
     (r"ignore=\['([^']*)'\]", r"--ignore \1"),
+    (r"missing=\['([^']*)'\]", lambda found: f"--missing {shlex.quote(found[1])}"),
     (r"key='([^']*)'", r"--key \1"),
     (r"header=True", "--header"),
     (r"header=False", "--no-header"),

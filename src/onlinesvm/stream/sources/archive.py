@@ -66,8 +66,10 @@ class Archive:
 
     def __init__(self, path: Path, wishes: Wishes) -> None:
         self.path, self.name = path, path.name
-        if wishes.types or wishes.keys or wishes.ignore:
-            raise ValueError(f"{path.name}: types, key and ignore are for columns with names")
+        if wishes.types or wishes.keys or wishes.ignore or wishes.missing:
+            raise ValueError(
+                f"{path.name}: types, key, ignore and missing are for columns with names"
+            )
         if wishes.target not in (None, "y", "none"):
             raise ValueError(f"{path.name}: target must be 'y' or 'none', got {wishes.target!r}")
         shape, labels = self._looked_at()

@@ -46,6 +46,7 @@ class Typed:
             key=wishes.key,
             ignore=ignore,
             types=wishes.types,
+            missing=wishes.missing,
             schema=wishes.schema,
         )
         settled = settle(where, names, texts, asked)

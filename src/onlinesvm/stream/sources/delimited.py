@@ -135,7 +135,7 @@ class Delimited:
             csv_.ConvertOptions(
                 column_types=types,
                 include_columns=list(types),
-                null_values=_GAPS,
+                null_values=[*_GAPS, *self.schema.missing, *(f" {w}" for w in self.schema.missing)],
                 strings_can_be_null=False,
                 decimal_point="," if comma else ".",
             ),
@@ -203,7 +203,8 @@ def _named(first: list[str], below: Any, wishes: Wishes) -> bool:
         return True
     if wishes.schema is not None:  # one name that is known makes a line of names
         return not {c.name for c in wishes.schema.features}.isdisjoint(cells)
-    return has_names(first, [_readable(below.column(j)) for j in range(len(first))])
+    cells_below = [_readable(below.column(j)) for j in range(len(first))]
+    return has_names(first, cells_below, wishes.missing)
 
 
 def _names(

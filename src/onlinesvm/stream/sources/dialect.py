@@ -103,11 +103,11 @@ def _rows(text: str, separator: str) -> list[list[str]]:
     return rows[:-1] if len(rows) > _LOOKED_AT else rows
 
 
-def has_names(first: Sequence[str], below: Sequence[Any]) -> bool:
+def has_names(first: Sequence[str], below: Sequence[Any], missing: Sequence[str] = ()) -> bool:
     """Whether the first record names the columns; `below` are the cells under each, as text."""
     numeric = False
     for cell, cells in zip(first[:_LOOKED_AT], below, strict=False):
-        if judge("", cells).kind in NUMERIC:
+        if judge("", cells, missing=missing).kind in NUMERIC:
             numeric = True
             if cell.strip() not in GAPS and not _fits(cell.strip()):
                 return True  # a word above numbers

@@ -42,7 +42,7 @@ def assemble(
     for column in schema.columns:
         if column.part == "ignored" or column.name not in cells:
             continue
-        read = read_column(cells[column.name], column)
+        read = read_column(cells[column.name], column, schema.missing)
         reads[column.name] = read.values
         for row, reason in (_unfit(read.values, column) | read.bad).items():
             found.setdefault(row, Fault(reason, column.name))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,7 @@ from onlinesvm.stream.sources.words import FLAGS, PAIRS
 __all__ = ["Verdict", "are_slips", "count_numbers", "date_form", "judge"]
 
 WORDS_OF_TEXT = 4  # on average, from which on words are a text and not the name of a category
+_GLANCE = 50  # cells that tell whether a column is worth a closer look
 ROW_NAMES = ("id", "index", "row", "key", "no", "nr", "number")
 
 
@@ -30,10 +32,10 @@ class Verdict:
     note: str = ""
 
 
-def judge(name: str, cells: Any, decimal: str = "") -> Verdict:
+def judge(name: str, cells: Any, decimal: str = "", missing: Sequence[str] = ()) -> Verdict:
     """The kind of a column by its first cells, an array of text with nulls."""
     pc = compute()
-    texts = pc.drop_null(without_gaps(cells))
+    texts = pc.drop_null(without_gaps(cells, missing))
     if not len(texts):
         note = f"column {name!r} has no value yet: taken as a category"
         return Verdict("category", is_empty=True, note=note)
@@ -53,7 +55,7 @@ def judge(name: str, cells: Any, decimal: str = "") -> Verdict:
     different = pc.count_distinct(texts).as_py()
     if kind == "category" and different == len(texts) >= 50:
         return Verdict(kind, note=_looks_like_a_name(name, "no value comes twice"))
-    return Verdict(kind)
+    return Verdict(kind, note=_almost_numbers(name, texts, decimal))
 
 
 def count_numbers(cells: Any, decimal: str) -> int:
@@ -82,11 +84,12 @@ def _number(name: str, texts: Any, offenders: list[int], decimal: str) -> Verdic
         return Verdict("category", is_id=True, note=note)
     note = ""
     if offenders:
-        first = texts[offenders[0]].as_py()
-        note = (
-            f"column {name!r} is of numbers, but for {first!r:.40}: such rows are bad; "
-            f"types={{{name!r}: 'category'}} takes them"
-        )
+        odd = [texts[i].as_py() for i in offenders]
+        word = max(odd, key=odd.count)
+        way = f"types={{{name!r}: 'category'}} takes them"
+        if odd.count(word) > 1:
+            way = f"missing=[{word!r}] takes it for a gap"
+        note = f"column {name!r} is of numbers, but for {word!r:.40}: such rows are bad; {way}"
     else:
         values = numbers(texts, decimal).to_numpy(zero_copy_only=False)
         if len(values) >= 10 and values[0].is_integer() and (np.diff(values) == 1).all():
@@ -94,6 +97,22 @@ def _number(name: str, texts: Any, offenders: list[int], decimal: str) -> Verdic
         elif _is_named_so(name) and len(np.unique(values)) == len(values) >= 10:
             note = _looks_like_a_name(name, "no value comes twice")
     return Verdict("number", decimal, note=note)
+
+
+def _almost_numbers(name: str, texts: Any, decimal: str) -> str:
+    """What to say of a column that one word keeps from being one of numbers."""
+    pc = compute()
+    found = pc.value_counts(texts)
+    most = found[int(np.argmax(found.field("counts").to_numpy()))].as_py()
+    word, count = most["values"], most["counts"]
+    rest = texts.filter(pc.not_equal(texts, word))
+    for part in (rest.slice(0, _GLANCE), rest):  # most columns of words are known by the first
+        if not len(part) or _offenders(part, lambda some: numbers(some, decimal)) is None:
+            return ""
+    return (
+        f"column {name!r} is taken for words, for {word!r:.40} comes {count:,} times among numbers; "
+        f"missing=[{word!r}] takes it for a gap"
+    )
 
 
 def _looks_like_a_name(name: str, why: str) -> str:

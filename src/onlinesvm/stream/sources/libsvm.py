@@ -48,7 +48,7 @@ class Libsvm:
             if not wishes.schema.sparse:
                 raise ValueError(f"{where}: is sparse, and the schema has columns; give a table")
             return Libsvm(wishes.schema, (mark, 0))
-        if wishes.types or wishes.keys or wishes.ignore:
+        if wishes.types or wishes.keys or wishes.ignore or wishes.missing:
             raise ValueError(
                 f"{where}: types, key and ignore are for columns, which it has none of"
             )

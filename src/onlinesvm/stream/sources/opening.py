@@ -65,6 +65,7 @@ def open_source(
     key: str | int | Sequence[str | int] | None = None,
     ignore: Sequence[str | int] = (),
     types: Mapping[str, str] | None = None,
+    missing: Sequence[str] = (),
     header: bool | None = None,
     separator: str | None = None,
     format: str | None = None,
@@ -93,6 +94,8 @@ def open_source(
     types : dict, optional
         Kinds of columns where the inferred ones are not wanted: "number", "flag", "category",
         "text" or "date"; a date may tell its form, as in "date:%d %b %Y".
+    missing : sequence of str
+        Spellings of no value besides the usual ones, in any column, such as "k.A." or "9999".
     header : bool, optional
         Whether the first line of a CSV file names the columns, where looking cannot tell.
     separator : str, optional
@@ -129,6 +132,7 @@ def open_source(
         key=key,
         ignore=tuple(ignore),
         types=dict(types or {}),
+        missing=_words("missing", missing),
         header=header,
         separator=separator,
         schema=schema,
@@ -152,6 +156,12 @@ def open_source(
             str(path),
         )
     return _file(path, format, wishes, "record")
+
+
+def _words(name: str, values: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(values, str) or not all(isinstance(word, str) for word in values):
+        raise ValueError(f"{name} must be a list of words, got {values!r:.60}; put [ ] around it")
+    return tuple(values)
 
 
 def _file(path: Path, format: str | None, wishes: Wishes, ending: Ending) -> Source:

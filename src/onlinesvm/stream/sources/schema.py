@@ -28,11 +28,15 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """The columns of a source, in its order; sparse rows have a target and a width instead."""
+    """The columns of a source, in its order; sparse rows have a target and a width instead.
+
+    `missing` are spellings of no value, besides those that everybody uses.
+    """
 
     columns: tuple[Column, ...]
     sparse: bool = False
     width: int = 0
+    missing: tuple[str, ...] = ()
 
     @property
     def target(self) -> str | None:
@@ -49,6 +53,7 @@ class Schema:
         return {
             "sparse": self.sparse,
             "width": self.width,
+            "missing": list(self.missing),
             "columns": [asdict(c) for c in self.columns],
         }
 
@@ -65,4 +70,7 @@ class Schema:
         width = facts.get("width", 0)
         if not isinstance(width, int) or not 0 <= width < 1 << 31:
             raise ValueError(f"the schema has {width!r:.40} as its width")
-        return Schema(columns, bool(facts["sparse"]), width)
+        missing = facts["missing"]
+        if not isinstance(missing, list) or not all(isinstance(word, str) for word in missing):
+            raise ValueError(f"the schema has {missing!r:.40} as what is missing")
+        return Schema(columns, bool(facts["sparse"]), width, tuple(missing))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,16 +25,16 @@ class Read:
     bad: dict[int, str] = field(default_factory=dict)
 
 
-def read_column(cells: Any, column: Column) -> Read:
+def read_column(cells: Any, column: Column, missing: Sequence[str] = ()) -> Read:
     """Cells as values: numbers, flags and dates as float64 with gaps nan, words with gaps None.
 
     `cells` is an array of float64 where the format has numbers of its own, else pyarrow's, of text
-    or of bytes that should be text.
+    or of bytes that should be text. `missing` are spellings of a gap; of a number, however written.
     """
     if isinstance(cells, np.ndarray):
-        return _finite(cells)
+        return _finite(_holed(cells, missing) if column.kind == "number" else cells)
     cells, undecodable = _decoded(cells)
-    read = _READERS[column.kind](cells, column)
+    read = _READERS[column.kind](cells, column, missing)
     return Read(read.values, {**read.bad, **dict.fromkeys(undecodable, "is not UTF-8")})
 
 
@@ -56,11 +56,11 @@ def refused(values: Any, cast: Callable[[Any], Any]) -> list[int]:
     return bad
 
 
-def without_gaps(texts: Any) -> Any:
+def without_gaps(texts: Any, missing: Sequence[str] = ()) -> Any:
     """Text without the space around it, null where it says that there is nothing."""
     pa, pc = pyarrow(), compute()
     plain = pc.utf8_trim_whitespace(texts)
-    return pc.if_else(pc.is_in(plain, pa.array(sorted(GAPS))), None, plain)
+    return pc.if_else(pc.is_in(plain, pa.array(sorted(GAPS.union(missing)))), None, plain)
 
 
 def numbers(texts: Any, decimal: str = "") -> Any:
@@ -92,8 +92,20 @@ def _emptied(values: Any, rows: list[int]) -> Any:
     return pc.if_else(pa.array(mask), pa.scalar(None, values.type), values)
 
 
-def _cast(cells: Any, cast: Callable[[Any], Any], what: str) -> Read:
-    texts = without_gaps(cells)
+def _holed(values: NDArray[Any], missing: Sequence[str]) -> NDArray[Any]:
+    """Numbers with nan for those that mean that there is none."""
+    for word in missing:
+        try:
+            number = float(word)
+        except ValueError:
+            continue
+        if (values == number).any():
+            values = np.where(values == number, np.nan, values)
+    return values
+
+
+def _cast(cells: Any, cast: Callable[[Any], Any], what: str, missing: Sequence[str]) -> Read:
+    texts = without_gaps(cells, missing)
     bad: dict[int, str] = {}
     try:
         made = cast(texts)
@@ -115,14 +127,15 @@ def _finite(values: NDArray[Any]) -> Read:
     return Read(values, dict.fromkeys(rows, "is infinite"))
 
 
-def _number(cells: Any, column: Column) -> Read:
-    return _cast(cells, lambda texts: numbers(texts, column.form), "number")
+def _number(cells: Any, column: Column, missing: Sequence[str]) -> Read:
+    read = _cast(cells, lambda texts: numbers(texts, column.form), "number", missing)
+    return Read(_holed(read.values, missing), read.bad)
 
 
-def _date(cells: Any, column: Column) -> Read:
+def _date(cells: Any, column: Column, missing: Sequence[str]) -> Read:
     form = column.form or "iso"
     what = "date" if form == "iso" else f"date of the form {form!r}"
-    return _cast(cells, lambda texts: to_seconds(texts, form), what)
+    return _cast(cells, lambda texts: to_seconds(texts, form), what, missing)
 
 
 def _words(cells: Any, gaps: frozenset[str]) -> tuple[NDArray[Any], NDArray[np.int64]]:
@@ -134,13 +147,14 @@ def _words(cells: Any, gaps: frozenset[str]) -> tuple[NDArray[Any], NDArray[np.i
     return words, pc.fill_null(coded.indices, len(found)).to_numpy(zero_copy_only=False)
 
 
-def _category(cells: Any, column: Column) -> Read:
-    words, codes = _words(cells, NO_LABEL if column.part == "target" else GAPS)
+def _category(cells: Any, column: Column, missing: Sequence[str]) -> Read:
+    gaps = NO_LABEL if column.part == "target" else GAPS
+    words, codes = _words(cells, gaps.union(missing))
     return Read(words[codes])
 
 
-def _flag(cells: Any, column: Column) -> Read:
-    words, codes = _words(cells, GAPS)
+def _flag(cells: Any, column: Column, missing: Sequence[str]) -> Read:
+    words, codes = _words(cells, GAPS.union(missing))
     known = [None if word is None else FLAGS.get(word.lower()) for word in words]
     wrong = [word is not None and value is None for word, value in zip(words, known, strict=True)]
     rows = np.flatnonzero(np.array(wrong)[codes]) if any(wrong) else ()
@@ -148,9 +162,10 @@ def _flag(cells: Any, column: Column) -> Read:
     return Read(np.array(known, dtype=np.float64)[codes], bad)
 
 
-def _text(cells: Any, column: Column) -> Read:
+def _text(cells: Any, column: Column, missing: Sequence[str]) -> Read:
+    gaps = GAPS.union(missing)
     values = np.empty(len(cells), dtype=object)
-    values[:] = [t if t is not None and t.strip() not in GAPS else None for t in cells.to_pylist()]
+    values[:] = [t if t is not None and t.strip() not in gaps else None for t in cells.to_pylist()]
     return Read(values)
 
 

@@ -22,6 +22,7 @@ class Wishes:
     key: str | int | Sequence[str | int] | None = None
     ignore: Sequence[str | int] = ()
     types: Mapping[str, str] = field(default_factory=dict)
+    missing: Sequence[str] = ()
     header: bool | None = None
     separator: str | None = None
     schema: Schema | None = None
@@ -49,7 +50,8 @@ def settle(
     """The schema of columns with these names, whose first cells are given as text."""
     if wishes.schema is not None:
         return _fitted(where, names, wishes.schema)
-    verdicts = {name: judge(name, cells[name], decimal) for name in names}
+    missing = tuple(dict.fromkeys(word.strip() for word in wishes.missing))
+    verdicts = {name: judge(name, cells[name], decimal, missing) for name in names}
     target, said = _target(where, names, verdicts, wishes)
     keys = {_column(where, names, which, "key") for which in wishes.keys}
     ignored = {_column(where, names, which, "ignore") for which in wishes.ignore}
@@ -67,7 +69,7 @@ def settle(
             part = "key"
         verdict = verdicts[name]
         if name in types:
-            verdict = _as_told(where, name, cells[name], types[name], decimal)
+            verdict = _as_told(where, name, cells[name], types[name], decimal, missing)
         if part == "feature" and verdict.note:
             notes.append(verdict.note)
         if part == "feature" and verdict.is_id:
@@ -79,7 +81,7 @@ def settle(
             "of which target, key and ignore take all"
         )
     places = {name: j for j, name in enumerate(names)}
-    return Settled(Schema(tuple(columns)), places, tuple(notes))
+    return Settled(Schema(tuple(columns), missing=missing), places, tuple(notes))
 
 
 def distinct_names(names: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
@@ -130,14 +132,21 @@ def _kind(name: str, word: str) -> tuple[Kind, str]:
     return cast(Kind, kind), form
 
 
-def _as_told(where: str, name: str, cells: Any, told: tuple[Kind, str], decimal: str) -> Verdict:
+def _as_told(
+    where: str,
+    name: str,
+    cells: Any,
+    told: tuple[Kind, str],
+    decimal: str,
+    missing: Sequence[str],
+) -> Verdict:
     kind, form = told
     if kind == "number":
         form = form or decimal
     if kind == "date" and not form:
-        there = compute().drop_null(without_gaps(cells))
+        there = compute().drop_null(without_gaps(cells, missing))
         form = date_form(there)
-        if not form and judge(name, cells).kind == "number":
+        if not form and judge(name, cells, missing=missing).kind == "number":
             form = "epoch"
         if not form and len(there):
             raise ValueError(
