@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
+import shlex
+from collections import Counter
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,6 +19,9 @@ from onlinesvm.stream.run import RunRecord, read_run
 
 __all__ = ["say_findings", "verdict"]
 
+_ODD = re.compile(r"'(.{1,40})' is (?:no|neither) ")  # a cell that is not of its column's kind
+_DIFFERENT = 10_000  # of which are counted
+_MANY = 3  # from which on a word is no slip
 _SMALLER_IS_BETTER = ("mae", "rmse", "false_alarms")
 
 
@@ -68,14 +74,20 @@ def _beaten(metric: str, model: Any, others: list[tuple[str, Any]]) -> str:
     better = [name for name, shot in others if not mine > sign * shot.window[metric]]
     if not better:
         return "better than what looks at no column"
-    return f"NO better than {' and '.join(better)}, which looks at no column"
+    looks = "looks" if len(better) == 1 else "look"
+    return f"NO better than {' and '.join(better)}, which {looks} at no column"
 
 
 def _say_letters(console: Console, record: RunRecord) -> None:
     first = list(islice(record.dead_letters(), 3))
     if not first:
         return
-    total = sum(1 for _ in record.dead_letters())
+    odd: Counter[str] = Counter()
+    total = 0
+    for total, letter in enumerate(record.dead_letters(), 1):  # noqa: B007 (it counts them)
+        found = _ODD.match(str(letter.get("reason")))
+        if found and (found[1] in odd or len(odd) < _DIFFERENT):
+            odd[found[1]] += 1
     path = record.folder / "dead_letters.jsonl"
     rows = "1 row" if total == 1 else f"{total:,} rows"
     console.print(f"[yellow]{rows} could not be used[/], see {plain(path)}", soft_wrap=True)
@@ -85,3 +97,9 @@ def _say_letters(console: Console, record: RunRecord) -> None:
             f"  {plain(where(letter))}{plain(column)}: {plain(letter.get('reason', ''))}",
             soft_wrap=True,
         )
+    for word, count in odd.most_common(1):
+        if count >= _MANY and 4 * count >= total:
+            way = f"--missing {shlex.quote(word)}, in another --run, takes it for a gap"
+            console.print(
+                f"  {plain(repr(word))} comes {count:,} times: {plain(way)}", soft_wrap=True
+            )

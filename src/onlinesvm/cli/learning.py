@@ -23,7 +23,7 @@ from onlinesvm.stream.automatic import (
     task_of,
     with_open_classes,
 )
-from onlinesvm.stream.run import Run, RunOptions, read_run
+from onlinesvm.stream.run import Run, RunOptions, RunRecord, read_run
 from onlinesvm.stream.sources import Examples, Schema, Source
 from onlinesvm.stream.sources.limited import Limited
 from onlinesvm.stream.sources.peeked import Peeked
@@ -120,7 +120,7 @@ def _resumed(console: Console, wishes: Wishes, folder: Path) -> tuple[Run, Sourc
         raise ValueError(f"{error} ({hint})") from None
     last = run.model.steps[-1][1] if hasattr(run.model, "steps") else run.model
     try:
-        _demand_same(wishes, folder, last, record.options)
+        _demand_same(wishes, folder, last, record)
     except ValueError:
         run.close()
         raise
@@ -128,9 +128,9 @@ def _resumed(console: Console, wishes: Wishes, folder: Path) -> tuple[Run, Sourc
     return run, limited
 
 
-def _demand_same(wishes: Wishes, folder: Path, model: Any, options: RunOptions) -> None:
+def _demand_same(wishes: Wishes, folder: Path, model: Any, record: RunRecord) -> None:
     """A ValueError where the flags contradict what the run was begun with."""
-    asked: dict[str, tuple[Any, Any]] = {}
+    options, asked = record.options, _other_columns(wishes, record.schema)
     if wishes.model is not None:
         asked["--model"] = type(build(wishes.model, {})).__name__, type(model).__name__
         known = model.get_params()
@@ -144,6 +144,24 @@ def _demand_same(wishes: Wishes, folder: Path, model: Any, options: RunOptions) 
                 f"{flag} {now}: the run in {folder} was begun with {then}; leave it out to go on, "
                 "or give another --run"
             )
+
+
+def _other_columns(wishes: Wishes, schema: Schema) -> dict[str, tuple[Any, Any]]:
+    """What is said of columns, and what the run has; numbers of columns were names to it."""
+    known = {c.name: c for c in schema.columns}
+    asked: dict[str, tuple[Any, Any]] = {}
+    if wishes.target in known or wishes.target == "none":
+        asked["--target"] = wishes.target, schema.target or "none"
+    for name in (*wishes.key, *wishes.ignore):
+        part = "key" if name in wishes.key else "ignored"
+        if name in known:
+            asked[f"--{part.removesuffix('d')} {name}, as"] = part, known[name].part
+    for name, word in wishes.types.items():
+        if name in known:
+            asked[f"--types {name}"] = word.partition(":")[0], known[name].kind
+    if wishes.missing:
+        asked["--missing"] = ",".join(sorted(wishes.missing)), ",".join(sorted(schema.missing))
+    return asked
 
 
 def _options(wishes: Wishes, *, follow: bool, metrics: Any = None) -> RunOptions:

@@ -110,8 +110,8 @@ def _almost_numbers(name: str, texts: Any, decimal: str) -> str:
         if not len(part) or _offenders(part, lambda some: numbers(some, decimal)) is None:
             return ""
     return (
-        f"column {name!r} is taken for words, for {word!r:.40} comes {count:,} times among numbers; "
-        f"missing=[{word!r}] takes it for a gap"
+        f"column {name!r} is taken for words, for {word!r:.40} comes {count:,} times among numbers"
+        f"; missing=[{word!r}] takes it for a gap"
     )
 
 
