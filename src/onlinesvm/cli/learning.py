@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from rich.console import Console
@@ -30,6 +30,7 @@ from onlinesvm.stream.sources.peeked import Peeked
 
 __all__ = ["Outcome", "learn", "run_folder"]
 
+Silence = Literal["wait", "end"]
 PREPARE = ("automatic", "as-is")
 
 
@@ -52,7 +53,7 @@ def learn(console: Console, wishes: Wishes, display_for: Any) -> Outcome:
     wanted = build(wishes.model, wishes.params) if wishes.model else None
     if wanted is None and wishes.params:
         raise ValueError("-p gives parameters of a model; name it by --model")
-    _options(wishes, follow=False)
+    _options(wishes, "end")
     folder = run_folder(wishes)
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"--run {folder}: is a file; name a folder")
@@ -90,13 +91,11 @@ def _begun(console: Console, wishes: Wishes, wanted: Any) -> tuple[Run, Source]:
         whole = prepared(source.schema, first, model)
     else:
         whole = as_they_are(source.schema, model)
-    follow = wishes.follow
-    if follow is None:
-        follow = source.live and "://" in str(wishes.source)
-    if follow and not source.live:
-        raise ValueError(f"--follow: {source.name} has an end; follow a folder or a broker")
+    silence = _silence(wishes, source)
+    if silence is None:
+        silence = "wait" if source.live and "://" in str(wishes.source) else "end"
     limited = Limited(source, wishes.limit)
-    options = _options(wishes, follow=follow, metrics=_metrics(wishes, model, first))
+    options = _options(wishes, silence, metrics=_metrics(wishes, model, first))
     run = Run.begin(run_folder(wishes), limited, whole, options)
     say_notes(console, source)
     if is_classifier(model) and task_of(source.schema, first) == "regress":
@@ -114,7 +113,7 @@ def _resumed(console: Console, wishes: Wishes, folder: Path) -> tuple[Run, Sourc
         source = open_for(str(wishes.source), wishes, record.schema)
         held = 0 if checkpoint.held is None else len(checkpoint.held)
         limited = Limited(source, wishes.limit, checkpoint.taken + held)
-        run = Run.resume(folder, limited)
+        run = Run.resume(folder, limited, _silence(wishes, source))
     except ValueError as error:
         hint = f"{folder} has a run of {record.config.source['name']}: give another --run"
         raise ValueError(f"{error} ({hint})") from None
@@ -164,12 +163,21 @@ def _other_columns(wishes: Wishes, schema: Schema) -> dict[str, tuple[Any, Any]]
     return asked
 
 
-def _options(wishes: Wishes, *, follow: bool, metrics: Any = None) -> RunOptions:
+def _silence(wishes: Wishes, source: Source) -> Silence | None:
+    """What to do when a live source falls silent, where that was said."""
+    if wishes.follow is None:
+        return None
+    if wishes.follow and not source.live:
+        raise ValueError(f"--follow: {source.name} has an end; follow a folder or a broker")
+    return "wait" if wishes.follow else "end"
+
+
+def _options(wishes: Wishes, silence: Silence, metrics: Any = None) -> RunOptions:
     given = {name: getattr(wishes, name) for name in ("lesson", "window", "fsync")}
     return RunOptions(
         **{name: value for name, value in given.items() if value is not None},
         metrics=metrics or wishes.metrics or None,
-        silence="wait" if follow else "end",
+        silence=silence,
     )
 
 

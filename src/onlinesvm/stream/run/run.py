@@ -6,6 +6,7 @@ import inspect
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
@@ -27,6 +28,7 @@ from onlinesvm.stream.run.lines import Lines
 from onlinesvm.stream.run.lock import Lock
 from onlinesvm.stream.run.moment import Moment
 from onlinesvm.stream.run.options import RunOptions
+from onlinesvm.stream.run.progress import Progress
 from onlinesvm.stream.run.recovery import newest_good
 from onlinesvm.stream.run.rows import joined, part, row_text
 from onlinesvm.stream.run.signals import Interrupted, Signals
@@ -77,7 +79,7 @@ class Run:
         self._course.load(start.course)
         self._snapped, self.bad, self._arrived = start.snapped, start.bad, start.arrived
         self._place: Place | None = start.place
-        self._done: float | None = None
+        self._progress = Progress(0.0 if start.place is None else None)
         self._untold: list[Drift] = []
         self.ended: Literal["source", "signal"] | None = None
         self._signals = Signals()
@@ -149,7 +151,9 @@ class Run:
         return run
 
     @classmethod
-    def resume(cls, folder: str | Path, source: Source) -> Self:
+    def resume(
+        cls, folder: str | Path, source: Source, silence: Literal["wait", "end"] | None = None
+    ) -> Self:
         """Go on with the run in a folder, from the same source.
 
         Parameters
@@ -158,6 +162,8 @@ class Run:
             May have been moved or copied.
         source : Source
             The one that the run was begun with; a pipe goes on behind the rows that have `arrived`.
+        silence : {"wait", "end"}, optional
+            What to do this time when a live source has nothing more to say; by default as begun.
 
         Raises
         ------
@@ -168,6 +174,8 @@ class Run:
         home = RunFolder(folder)
         config = RunConfig.read(home.config)
         config.demand(source)
+        if silence is not None:
+            config = replace(config, options=replace(config.options, silence=silence))
         lock = Lock(home.lock)
         try:
             return newest_good(
@@ -278,7 +286,8 @@ class Run:
         self._changed = True
         self._bury(block.bad)
         self._arrived += count_rows(block)
-        self._place, self._done = block.end, block.done
+        self._place = block.end
+        self._progress.arrive(block.done, self._cutter.waiting, len(block.examples))
         self._cutter.add(block.examples)
 
     def _cut_short(self) -> None:
@@ -351,7 +360,7 @@ class Run:
             self.seen,
             self.bad,
             snapshots,
-            self._done,
+            self._progress.share(self._cutter.waiting),
             getattr(self._source, "lag", None),
             getattr(self.model, "nbytes_", None),
             drifts,

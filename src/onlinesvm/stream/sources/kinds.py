@@ -103,7 +103,11 @@ def _almost_numbers(name: str, texts: Any, decimal: str) -> str:
     """What to say of a column that one word keeps from being one of numbers."""
     pc = compute()
     found = pc.value_counts(texts)
-    most = found[int(np.argmax(found.field("counts").to_numpy()))].as_py()
+    often = np.argsort(-found.field("counts").to_numpy(), kind="stable")[:_GLANCE]
+    odd = refused(found.field("values").take(often), lambda some: numbers(some, decimal))
+    if not odd:
+        return ""
+    most = found[int(often[min(odd)])].as_py()
     word, count = most["values"], most["counts"]
     rest = texts.filter(pc.not_equal(texts, word))
     for part in (rest.slice(0, _GLANCE), rest):  # most columns of words are known by the first
