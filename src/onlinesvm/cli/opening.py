@@ -38,7 +38,7 @@ def open_for(spec: str, reading: Reading, schema: Schema | None = None) -> Sourc
 
 
 def _separator(word: str | None) -> str | None:
-    return {"tab": "\t", "\\t": "\t"}.get(word or "", word)
+    return {"tab": "\t", "\\t": "\t", "space": " "}.get(word or "", word)
 
 
 def say_notes(console: Console, source: Source) -> None:

@@ -95,7 +95,9 @@ Header = Annotated[
 Separator = Annotated[
     str | None,
     typer.Option(
-        help="Between fields; tab is a word.", show_default="by looking", rich_help_panel=_READING
+        help="Between fields; tab and space are words.",
+        show_default="by looking",
+        rich_help_panel=_READING,
     ),
 ]
 Format = Annotated[

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -42,7 +43,7 @@ def writer_for(source: Source) -> RowsOut:
     """Text as it stands where the source is text, else a table in CSV."""
     form = getattr(source, "form", None)
     word = getattr(form, "word", "")
-    kinds: dict[str, type[RowsOut]] = {"csv": CsvOut, "jsonl": JsonOut}
+    kinds: dict[str, type[RowsOut]] = {"csv": CsvOut, "jsonl": JsonOut, "json": JsonOut}
     return kinds.get(word, TableOut)(source)
 
 
@@ -81,7 +82,7 @@ class CsvOut:
 
 
 class JsonOut:
-    """JSON Lines: every object as it was, with more members at its end."""
+    """JSON Lines: every object as it was, in one line, with more members at its end."""
 
     def __init__(self, source: Any) -> None:
         self._form = source.form
@@ -93,6 +94,7 @@ class JsonOut:
         values = iter(added.values)
         lines = []
         for record, good in _records(self._form, block):
+            record = re.sub(rb"\s*\n\s*", b" ", record)
             if good:
                 more = json.dumps(dict(zip(added.names, next(values), strict=True))).encode()
                 inside = record.strip()[:-1].rstrip()

@@ -13,6 +13,7 @@ from onlinesvm.stream.sources.dialect import (
     preamble,
     sniffed_separator,
     split,
+    squeezed,
 )
 from onlinesvm.stream.sources.examples import Fault, assemble
 from onlinesvm.stream.sources.head import Head, TooShort
@@ -40,6 +41,7 @@ class Delimited:
     width: int
     separator: str
     start: tuple[int, int]  # bytes and lines before the first row
+    quote: str = '"'
     notes: tuple[str, ...] = ()
     word = "csv"
 
@@ -51,7 +53,20 @@ class Delimited:
         mark += before
         separator = wishes.separator or told
         separator = separator or sniffed_separator(head.data[mark:].decode(errors="replace"))
-        quoting = Quoting(_checked(separator).encode())
+        return Delimited.under(where, head, mark, separator, '"', None, wishes)
+
+    @staticmethod
+    def under(
+        where: str,
+        head: Head,
+        mark: int,
+        separator: str,
+        quote: str,
+        told: list[str] | None,
+        wishes: Wishes,
+    ) -> Delimited:
+        """The table behind so many bytes, with these names where a head has told them."""
+        quoting = Quoting(_checked(separator).encode(), quote.encode())
         data = head.data[mark:]
         data = data if head.is_all else data[: quoting.last(data)]
         table = quoting.table(data)
@@ -59,9 +74,9 @@ class Delimited:
             raise TooShort
         if not table:
             raise ValueError(f"{where}: is empty; a table needs rows")
-        first = split(data[slice(*table[0])].decode(errors="replace"), separator)
-        width, behind = len(first), table[0][1]
-        plain = Delimited(Schema(()), {}, width, separator, (0, 0))
+        first = split(data[slice(*table[0])].decode(errors="replace"), separator, quote)
+        width, behind = len(told or first), table[0][1]
+        plain = Delimited(Schema(()), {}, width, separator, (0, 0), quote)
         below = plain._texts(data[behind:], range(width))[0]
         named = _named(first, below, wishes)
         if not named:
@@ -69,6 +84,7 @@ class Delimited:
         if wishes.schema is None and not below.num_rows:
             raise ValueError(_no_rows(where, width, len(table) - named))
         names, notes = _names(where, first if named else None, width, wishes)
+        names = told or names
         cells = {name: _readable(below.column(j)) for j, name in enumerate(names)}
         settled = settle(where, names, cells, wishes, _decimal(cells, separator))
         end = mark
@@ -80,12 +96,13 @@ class Delimited:
             width,
             separator,
             (end, head.data.count(b"\n", 0, end)),
+            quote,
             (*notes, *settled.notes),
         )
 
     @cached_property
     def records(self) -> Quoting:
-        return Quoting(self.separator.encode())
+        return Quoting(self.separator.encode(), self.quote.encode())
 
     def parse(self, raw: Raw) -> tuple[Examples, list[BadRow]]:
         """The rows of a block, and those that are bad."""
@@ -121,6 +138,8 @@ class Delimited:
         pa, csv_ = pyarrow(), csv()
         if not data.strip(b"\r\n"):
             return pa.table({name: pa.array([], kind) for name, kind in types.items()})
+        if self.separator == " ":
+            data = squeezed(data, self.quote.encode())
         comma = any(c.kind == "number" and c.form == "," for c in self.schema.columns)
         return csv_.read_csv(
             pa.BufferReader(data),
@@ -130,7 +149,10 @@ class Delimited:
                 column_names=[str(j) for j in range(self.width)],
             ),
             csv_.ParseOptions(
-                delimiter=self.separator, newlines_in_values=True, invalid_row_handler=uneven
+                delimiter=self.separator,
+                quote_char=self.quote,
+                newlines_in_values=True,
+                invalid_row_handler=uneven,
             ),
             csv_.ConvertOptions(
                 column_types=types,

@@ -67,10 +67,30 @@ def _cuts(line: bytes) -> int:
     return max(line.count(separator.encode()) for separator in SEPARATORS[:-1])
 
 
-def split(record: str, separator: str) -> list[str]:
+def squeezed(data: bytes, quote: bytes = b'"') -> bytes:
+    """Lines whose fields runs of spaces part, with one space each; what is quoted stays.
+
+    >>> squeezed(b'  1   2.5  yes\\n 10   3    no \\n')
+    b'1 2.5 yes\\n10 3 no\\n'
+    """
+    pattern = rb"^ +| +(?=\r?$)|(?<= ) +"
+    if quote not in data:
+        return re.sub(pattern, b"", data, flags=re.MULTILINE)
+    quoted = (
+        rb"(?<![^ \r\n])(" + quote + rb"(?:[^" + quote + rb"]++|" + quote + quote + rb")*+" + quote
+    )
+    return re.sub(
+        quoted + rb")|" + pattern, lambda found: found[1] or b"", data, flags=re.MULTILINE
+    )
+
+
+def split(record: str, separator: str, quote: str = '"') -> list[str]:
     """The fields of a record."""
+    if separator == " ":
+        record = squeezed(record.encode(), quote.encode()).decode()
     try:
-        return next(csv.reader(StringIO(record, newline=""), delimiter=separator), [])
+        lines = StringIO(record, newline="")
+        return next(csv.reader(lines, delimiter=separator, quotechar=quote), [])
     except csv.Error:  # a field beyond the reader's limit
         return record.split(separator)
 
@@ -92,6 +112,8 @@ def sniffed_separator(text: str) -> str:
 def _rows(text: str, separator: str) -> list[list[str]]:
     """The first lines; the very last one may be cut."""
     rows: list[list[str]] = []
+    if separator == " ":
+        text = squeezed(text.encode(errors="replace")).decode()
     try:
         for row in csv.reader(StringIO(text, newline=""), delimiter=separator):
             if row:

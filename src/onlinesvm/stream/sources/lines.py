@@ -16,6 +16,8 @@ __all__ = ["Lines", "bad_rows", "whole_lines"]
 class Lines:
     """Every newline ends a record."""
 
+    ends = b"\n"
+
     def cut(self, data: bytes, at_least: int) -> int:
         return data.find(b"\n", max(at_least - 1, 0)) + 1 or -1
 

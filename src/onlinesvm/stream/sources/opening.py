@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from onlinesvm.stream.sources import arff, json_array
 from onlinesvm.stream.sources.archive import Archive
 from onlinesvm.stream.sources.columnar import ArrowFile, ParquetFile
 from onlinesvm.stream.sources.database import open_query
@@ -32,6 +33,8 @@ __all__ = ["FORMATS", "open_source"]
 _TEXT: dict[str, Callable[[str, Head, Wishes], TextFormat]] = {
     "csv": Delimited.settle,
     "jsonl": JsonLines.settle,
+    "json": json_array.JsonArray.settle,
+    "arff": arff.settle_arff,
     "libsvm": Libsvm.settle,
 }
 _WHOLE: dict[str, Callable[[Path, Wishes], Source]] = {
@@ -50,6 +53,7 @@ FORMATS = (*_TEXT, *_WHOLE)
 _ENDINGS = {
     "csv": ("csv", "tsv", "tab"),
     "jsonl": ("jsonl", "ndjson", "json"),
+    "arff": ("arff",),
     "libsvm": ("libsvm", "svm", "svmlight"),
     "parquet": ("parquet", "pq"),
     "arrow": ("arrow", "arrows", "feather", "ipc"),
@@ -80,7 +84,7 @@ def open_source(
     Parameters
     ----------
     spec : str or path
-        The path of a file: CSV, JSON Lines or LIBSVM, packed with gzip, bzip2 or zstd or not,
+        The path of a file: CSV, JSON Lines or array, ARFF or LIBSVM, packed with gzip, bzip2 or zstd or not,
         Parquet, Arrow IPC or .npz; a folder of such files; "-" for standard input;
         ``sqlite:///file.db?query=SELECT ...`` or the same with ``duckdb``; a broker with JSON
         messages: ``kafka://host/topic``, ``nats://host/stream``, ``redis://host/stream``.
@@ -99,9 +103,10 @@ def open_source(
     header : bool, optional
         Whether the first line of a CSV file names the columns, where looking cannot tell.
     separator : str, optional
-        What separates the fields of a CSV file, where looking cannot tell.
+        What separates the fields of a CSV file, where looking cannot tell; spaces in any number
+        count as one.
     format : str, optional
-        "csv", "jsonl", "libsvm", "parquet", "arrow" or "npz", where neither the name nor the first
+        "csv", "jsonl", "json", "arff", "libsvm", "parquet", "arrow" or "npz", where neither the name nor the first
         bytes tell.
     schema : Schema, optional
         That of a former source: columns are found by its names, and nothing is inferred.
@@ -180,6 +185,8 @@ def _file(path: Path, format: str | None, wishes: Wishes, ending: Ending) -> Sou
 
 def _settle(where: str, word: str | None, head: Head, wishes: Wishes) -> TextFormat:
     word = word or by_content(head.data)
+    if word == "jsonl" and by_content(head.data) == "json":
+        word = "json"  # the name of the file does not tell one from the other
     if word not in _TEXT:
         raise ValueError(f"{where}: {word} cannot be read as it comes; write it to a file first")
     return _TEXT[word](where, head, wishes)
@@ -220,4 +227,8 @@ def by_content(head: bytes) -> str:
     plain = head.lstrip(b"\xef\xbb\xbf \r\n\t")
     if plain.startswith(b"{"):
         return "jsonl"
+    if json_array.looks_like_it(plain):
+        return "json"
+    if arff.looks_like_it(plain):
+        return "arff"
     return "libsvm" if looks_like_it(plain.partition(b"\n")[0].rstrip()) else "csv"

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 __all__ = ["Quoting"]
-
-QUOTE = b'"'
 
 
 @dataclass(frozen=True)
@@ -22,12 +21,15 @@ class Quoting:
     """
 
     separator: bytes
+    quote: bytes = b'"'
+    ends: ClassVar[bytes] = b"\n"
     _quoted: re.Pattern[bytes] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         # The quote comes first, and then a look back: so the search runs at the speed of memory.
-        opening = rb'"(?<![^\r\n' + re.escape(self.separator) + rb']")'
-        pattern = re.compile(opening + rb'(?:[^"]++|"")*+(?:"|\Z)')
+        q = self.quote
+        opening = q + rb"(?<![^\r\n" + re.escape(self.separator) + rb"]" + q + rb")"
+        pattern = re.compile(opening + rb"(?:[^" + q + rb"]++|" + q + q + rb")*+(?:" + q + rb"|\Z)")
         object.__setattr__(self, "_quoted", pattern)
 
     def cut(self, data: bytes, at_least: int) -> int:
@@ -36,7 +38,7 @@ class Quoting:
         `data` begins with a record. Only a newline, with or without a carriage return, cuts.
         """
         end = data.find(b"\n", max(at_least - 1, 0)) + 1
-        if not end or QUOTE not in data:
+        if not end or self.quote not in data:
             return end or -1
         for start, stop in self._fields(data):
             if start >= end:
@@ -56,13 +58,16 @@ class Quoting:
         """Start and stop of every record that is not empty; a bare \\r ends one, too."""
         ends = self._outside(data, b"\r\n").tolist()
         starts = [0, *(end + 1 for end in ends)]
-        return [(a, b) for a, b in zip(starts, [*ends, len(data)], strict=True) if a < b]
+        pairs = zip(starts, [*ends, len(data)], strict=True)
+        if self.separator == b" ":  # a line of nothing but separators has no fields
+            return [(a, b) for a, b in pairs if data[a:b].strip(b" ")]
+        return [(a, b) for a, b in pairs if a < b]
 
     def _outside(self, data: bytes, marks: bytes) -> NDArray[np.int64]:
         """Where one of the marks stands outside quotes."""
         whole = np.frombuffer(data, dtype=np.uint8)
         ends = np.flatnonzero(np.logical_or.reduce([whole == mark for mark in marks]))
-        spans = list(self._fields(data)) if QUOTE in data else []
+        spans = list(self._fields(data)) if self.quote in data else []
         if spans:
             starts, stops = np.array(spans, dtype=np.int64).T
             before = np.searchsorted(starts, ends, side="right") - 1

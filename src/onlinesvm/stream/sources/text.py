@@ -114,7 +114,7 @@ class TextFile:
             raise ValueError(
                 f"{self.path}: its first bytes are not those that were read before; begin anew"
             )
-        if last.strip(b"\n") and more.strip(b"\r\n"):
+        if last.strip(self.form.records.ends) and more.strip(b"\r\n"):
             raise ValueError(
                 f"{self.path}: its last line had been read and has grown since; begin anew"
             )
