@@ -95,7 +95,7 @@ Header = Annotated[
 Separator = Annotated[
     str | None,
     typer.Option(
-        help="Between fields; tab and space are words.",
+        help="Between fields; tab, space and spaces (any number) are words.",
         show_default="by looking",
         rich_help_panel=_READING,
     ),

@@ -67,7 +67,7 @@ class CsvOut:
         return self._line([*self._form.places, *names]) + b"\n"
 
     def body(self, block: Block, added: Added) -> bytes:
-        separator, values = self._form.separator.encode(), iter(added.values)
+        separator, values = self._form.character.encode(), iter(added.values)
         nothing = self._line([""] * len(added.names)) if len(added.names) > 1 else b""
         lines = []
         for record, good in _records(self._form, block):
@@ -77,7 +77,7 @@ class CsvOut:
 
     def _line(self, cells: Sequence[Any]) -> bytes:
         line = io.StringIO()
-        csv.writer(line, delimiter=self._form.separator, lineterminator="").writerow(cells)
+        csv.writer(line, delimiter=self._form.character, lineterminator="").writerow(cells)
         return line.getvalue().encode()
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from onlinesvm.stream.sources.arrow import csv, pyarrow
 from onlinesvm.stream.sources.dialect import (
+    RUNS,
     demand_text,
     has_names,
     preamble,
@@ -66,7 +67,7 @@ class Delimited:
         wishes: Wishes,
     ) -> Delimited:
         """The table behind so many bytes, with these names where a head has told them."""
-        quoting = Quoting(_checked(separator).encode(), quote.encode())
+        quoting = _quoting(_checked(separator), quote)
         data = head.data[mark:]
         data = data if head.is_all else data[: quoting.last(data)]
         table = quoting.table(data)
@@ -100,9 +101,14 @@ class Delimited:
             (*notes, *settled.notes),
         )
 
+    @property
+    def character(self) -> str:
+        """What stands between two fields."""
+        return " " if self.separator == RUNS else self.separator
+
     @cached_property
     def records(self) -> Quoting:
-        return Quoting(self.separator.encode(), self.quote.encode())
+        return _quoting(self.separator, self.quote)
 
     def parse(self, raw: Raw) -> tuple[Examples, list[BadRow]]:
         """The rows of a block, and those that are bad."""
@@ -138,7 +144,7 @@ class Delimited:
         pa, csv_ = pyarrow(), csv()
         if not data.strip(b"\r\n"):
             return pa.table({name: pa.array([], kind) for name, kind in types.items()})
-        if self.separator == " ":
+        if self.separator == RUNS:
             data = squeezed(data, self.quote.encode())
         comma = any(c.kind == "number" and c.form == "," for c in self.schema.columns)
         return csv_.read_csv(
@@ -149,7 +155,7 @@ class Delimited:
                 column_names=[str(j) for j in range(self.width)],
             ),
             csv_.ParseOptions(
-                delimiter=self.separator,
+                delimiter=self.character,
                 quote_char=self.quote,
                 newlines_in_values=True,
                 invalid_row_handler=uneven,
@@ -256,7 +262,15 @@ def _no_rows(where: str, width: int, lines: int) -> str:
     return f"{where}: no row under the names of its {width} columns; add some"
 
 
+def _quoting(separator: str, quote: str) -> Quoting:
+    if separator == RUNS:
+        return Quoting(b" ", quote.encode(), "as one")
+    return Quoting(separator.encode(), quote.encode())
+
+
 def _checked(separator: str) -> str:
+    if separator == RUNS:
+        return separator
     if len(separator) != 1 or not separator.isascii() or separator in '"\r\n':
         raise ValueError(f"separator must be one character such as ',' or ';', got {separator!r}")
     return separator

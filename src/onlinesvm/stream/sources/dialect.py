@@ -13,10 +13,11 @@ from onlinesvm.stream.sources.arrow import pyarrow
 from onlinesvm.stream.sources.kinds import judge
 from onlinesvm.stream.sources.words import GAPS
 
-__all__ = ["demand_text", "has_names", "sniffed_separator", "split"]
+__all__ = ["RUNS", "demand_text", "has_names", "sniffed_separator", "split", "squeezed"]
 
 # In the order in which they are preferred where several cut all lines evenly: 1,5;2,5 has two.
 SEPARATORS = ("\t", ";", "|", ",", " ")
+RUNS = "spaces"  # in any number, as one
 _LOOKED_AT = 100  # lines, and columns
 NUMERIC = ("number", "date", "flag")
 _SEP = re.compile(rb"sep=([^\r\n])\r?\n")
@@ -86,8 +87,8 @@ def squeezed(data: bytes, quote: bytes = b'"') -> bytes:
 
 def split(record: str, separator: str, quote: str = '"') -> list[str]:
     """The fields of a record."""
-    if separator == " ":
-        record = squeezed(record.encode(), quote.encode()).decode()
+    if separator == RUNS:
+        record, separator = squeezed(record.encode(), quote.encode()).decode(), " "
     try:
         lines = StringIO(record, newline="")
         return next(csv.reader(lines, delimiter=separator, quotechar=quote), [])
@@ -98,7 +99,8 @@ def split(record: str, separator: str, quote: str = '"') -> list[str]:
 def sniffed_separator(text: str) -> str:
     """The separator that cuts most lines into equally many fields."""
     best: tuple[float, str] = (0.0, ",")
-    for separator in SEPARATORS:
+    runs = (RUNS,) if re.search(r"^ |  ", text, re.MULTILINE) else ()
+    for separator in (*SEPARATORS[:-1], *runs, SEPARATORS[-1]):
         rows = _rows(text, separator)
         widths = Counter(map(len, rows))
         if not widths:
@@ -112,8 +114,8 @@ def sniffed_separator(text: str) -> str:
 def _rows(text: str, separator: str) -> list[list[str]]:
     """The first lines; the very last one may be cut."""
     rows: list[list[str]] = []
-    if separator == " ":
-        text = squeezed(text.encode(errors="replace")).decode()
+    if separator == RUNS:
+        text, separator = squeezed(text.encode(errors="replace")).decode(), " "
     try:
         for row in csv.reader(StringIO(text, newline=""), delimiter=separator):
             if row:

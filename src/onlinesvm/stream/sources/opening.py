@@ -84,8 +84,8 @@ def open_source(
     Parameters
     ----------
     spec : str or path
-        The path of a file: CSV, JSON Lines or array, ARFF or LIBSVM, packed with gzip, bzip2 or zstd or not,
-        Parquet, Arrow IPC or .npz; a folder of such files; "-" for standard input;
+        The path of a file: CSV, JSON Lines, a JSON array, ARFF or LIBSVM, packed with gzip, bzip2
+        or zstd or not, Parquet, Arrow IPC or .npz; a folder of such files; "-" for standard input;
         ``sqlite:///file.db?query=SELECT ...`` or the same with ``duckdb``; a broker with JSON
         messages: ``kafka://host/topic``, ``nats://host/stream``, ``redis://host/stream``.
     target : str or int, default=the last column
@@ -103,11 +103,11 @@ def open_source(
     header : bool, optional
         Whether the first line of a CSV file names the columns, where looking cannot tell.
     separator : str, optional
-        What separates the fields of a CSV file, where looking cannot tell; spaces in any number
-        count as one.
+        What separates the fields of a CSV file, where looking cannot tell; "spaces" for any
+        number of them.
     format : str, optional
-        "csv", "jsonl", "json", "arff", "libsvm", "parquet", "arrow" or "npz", where neither the name nor the first
-        bytes tell.
+        "csv", "jsonl", "json", "arff", "libsvm", "parquet", "arrow" or "npz", where neither the
+        name nor the first bytes tell.
     schema : Schema, optional
         That of a former source: columns are found by its names, and nothing is inferred.
 

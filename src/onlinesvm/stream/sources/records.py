@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ class Quoting:
 
     separator: bytes
     quote: bytes = b'"'
+    runs: Literal["each", "as one"] = "each"  # of separators
     ends: ClassVar[bytes] = b"\n"
     _quoted: re.Pattern[bytes] = field(init=False, repr=False)
 
@@ -59,8 +60,8 @@ class Quoting:
         ends = self._outside(data, b"\r\n").tolist()
         starts = [0, *(end + 1 for end in ends)]
         pairs = zip(starts, [*ends, len(data)], strict=True)
-        if self.separator == b" ":  # a line of nothing but separators has no fields
-            return [(a, b) for a, b in pairs if data[a:b].strip(b" ")]
+        if self.runs == "as one":  # a line of nothing but separators has no fields
+            return [(a, b) for a, b in pairs if data[a:b].strip(self.separator)]
         return [(a, b) for a, b in pairs if a < b]
 
     def _outside(self, data: bytes, marks: bytes) -> NDArray[np.int64]:
