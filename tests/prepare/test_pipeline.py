@@ -628,3 +628,24 @@ def test_numbers_for_examples_end_in_an_error() -> None:
         with pytest.raises(ValueError, match="ids"):
             model.partial_fit(X[:9], Y[:9])
         assert fingerprint(model) == before
+
+
+def test_compress_is_that_of_the_model_behind(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(900, 2)) * [1.0, 1e3]
+    y = (X[:, 0] ** 2 + (X[:, 1] / 1e3) ** 2) > 1
+    model = make_online_pipeline(OnlineScaler(), RampSVC(gamma=1.0, classes=[False, True]))
+    model.partial_fit(X[:100], y[:100])
+    with pytest.raises(ValueError, match="warm-up is not over"):
+        model.compress(0.1)
+    model.partial_fit(X[100:], y[100:])
+    before = model.decision_function(X)
+    for few in (model.compress(0.1), model.compress(0.1, X)):
+        assert len(few.steps[-1][1].support_) < len(model.steps[-1][1].support_) / 2
+        assert abs(few.decision_function(X) - before).max() <= 0.1
+        few.save(tmp_path / "few")
+        np.testing.assert_array_equal(load(tmp_path / "few").predict(X), few.predict(X))
+        with pytest.raises(NotImplementedError, match="compressed"):
+            few.partial_fit(X[:5], y[:5])
+    np.testing.assert_array_equal(model.decision_function(X), before)
+    model.partial_fit(X[:5], y[:5])

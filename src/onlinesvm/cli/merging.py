@@ -25,7 +25,9 @@ def merge(console: Console, paths: list[Path], out: Path) -> None:
     if not hasattr(first.last, "merge"):
         able = ", ".join(name for name, cls in estimators().items() if hasattr(cls, "merge"))
         raise ValueError(
-            f"{first.path}: a {type(first.last).__name__} cannot be merged; that can {able}"
+            f"{first.path}: a {type(first.last).__name__} cannot be merged: what it took from each "
+            "row depends on the rows before, so two models are not that of both streams; learn "
+            f"the second into the first, or use {able}, whose balls enclose both"
         )
     for other in others:
         _demand_same_preparation(first, other)

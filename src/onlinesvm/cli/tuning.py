@@ -250,10 +250,12 @@ def _show(console: Console, ranking: Ranking, task: str) -> None:
 
 def _reading_words(reading: Reading) -> list[str]:
     words: list[str] = []
-    for name in ("target", "key", "separator", "format"):
+    for name in ("target", "separator", "format"):
         if getattr(reading, name) is not None:
             words += [f"--{name}", getattr(reading, name)]
+    words += [word for name in reading.key for word in ("--key", name)]
     words += [word for name in reading.ignore for word in ("--ignore", name)]
+    words += ["--missing", ",".join(reading.missing)] if reading.missing else []
     words += [word for n, kind in reading.types.items() for word in ("--types", f"{n}={kind}")]
     if reading.header is not None:
         words.append("--header" if reading.header else "--no-header")

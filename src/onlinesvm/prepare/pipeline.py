@@ -43,6 +43,10 @@ def _decides(pipeline: Any) -> bool:
     return hasattr(pipeline.steps[-1][1], "decision_function")
 
 
+def _compresses(pipeline: Any) -> bool:
+    return hasattr(pipeline.steps[-1][1], "compress")
+
+
 def _scores(pipeline: Any) -> bool:
     return hasattr(pipeline.steps[-1][1], "score")
 
@@ -368,6 +372,24 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
         """Accuracy, or R^2 of a regressor, of the predictions for ``X``."""
         rows, last = self._prepared(X)
         return float(last.score(rows, y, sample_weight=sample_weight))
+
+    @available_if(_compresses)
+    def compress(self, tol: float, X: Any = None) -> OnlinePipeline:
+        """A copy whose last step predicts the same within ``tol``, from fewer support vectors.
+
+        As ``compress`` of the last step, with ``X`` as this pipeline takes it. The copy predicts,
+        is saved and loaded, and learns no more; it needs a warm-up that is over.
+        """
+        if self._held is not None:
+            raise ValueError(
+                "compress: the warm-up is not over, and its rows would be learned again; learn "
+                "more of them first"
+            )
+        rows = None if X is None else self._prepared(X)[0]
+        few = self.steps[-1][1].compress(tol, rows)
+        twin = copy.copy(self)
+        twin.steps = [*twin.steps[:-1], (self.steps[-1][0], few)]
+        return twin
 
     def predict_one(self, x: Any) -> Any:
         """The prediction for one 1-D array or dict; before anything was learned as the model's."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -13,7 +14,7 @@ from onlinesvm.stream import plain
 __all__ = ["Drift", "DriftWatch"]
 
 _DELTA = 0.002  # as in the paper: chance of a false alarm at any one look
-_STRETCH = 32  # examples between two looks, at least
+_STRETCH = 32  # examples that are counted together
 _MOST = 5  # stretches of one size, before the two oldest become one
 _DEEPEST = 64  # sizes double: no stream has more
 
@@ -43,7 +44,7 @@ class Drift:
 
 
 class DriftWatch:
-    """Hears how many answers were wrong, and tells when their share has risen.
+    """Hears which answers were wrong, and tells when their share has risen.
 
     ADWIN (Bifet and Gavaldà, SDM 2007): of all ways to cut what was heard in two, is there one
     whose halves differ by more than epsilon_cut, their equation 3.1 in the form for many
@@ -55,17 +56,18 @@ class DriftWatch:
 
     def __init__(self) -> None:
         self._sizes: list[list[tuple[int, int]]] = []  # (asked, wrong), newest sizes first
-        self._asked = self._wrong = 0  # since the last look
+        self._asked = self._wrong = 0  # since the last stretch
 
-    def hear(self, seen: int, asked: int, wrong: int) -> Drift | None:
-        """So many answers more, up to the example `seen`."""
-        self._asked += asked
-        self._wrong += wrong
-        if self._asked < _STRETCH:
-            return None
-        self._add(0, (self._asked, self._wrong))
-        self._asked = self._wrong = 0
-        return self._look(seen)
+    def hear(self, seen: int, wrong: Sequence[bool]) -> Drift | None:
+        """Which of the latest answers were wrong, up to that of the example `seen`."""
+        start, stop = 0, _STRETCH - self._asked
+        while stop <= len(wrong):
+            self._add(0, (_STRETCH, self._wrong + sum(wrong[start:stop])))
+            self._asked = self._wrong = 0
+            start, stop = stop, stop + _STRETCH
+        self._asked += len(wrong) - start
+        self._wrong += sum(wrong[start:])
+        return self._look(seen) if start else None
 
     def _add(self, size: int, stretch: tuple[int, int]) -> None:
         if size == len(self._sizes):
@@ -78,11 +80,11 @@ class DriftWatch:
 
     def _look(self, seen: int) -> Drift | None:
         stretches = [one for alike in reversed(self._sizes) for one in alike]
+        if len(stretches) < 2:
+            return None
         asked, wrong = np.cumsum(stretches, axis=0, dtype=np.float64).T
         n, total = asked[-1], wrong[-1]
         old, new = asked[:-1], n - asked[:-1]
-        if not len(old):
-            return None
         before, now = wrong[:-1] / old, (total - wrong[:-1]) / new
         chance = math.log(2 * math.log(n) / _DELTA)
         harmonic, share = 1 / old + 1 / new, total / n
@@ -91,10 +93,11 @@ class DriftWatch:
         cut = int(np.argmax(excess))
         if not excess[cut] > 0:
             return None
-        self._forget(cut + 1)
+        self._forget(cut + 2)  # with the stretch within which it began, which is half of each
         if now[cut] < before[cut]:
             return None
-        return Drift(seen, seen - int(new[cut]), float(before[cut]), float(now[cut]))
+        since = seen - self._asked - int(new[cut])
+        return Drift(seen, since, float(before[cut]), float(now[cut]))
 
     def _forget(self, count: int) -> None:
         """Let go of so many of the oldest stretches."""
@@ -118,7 +121,8 @@ class DriftWatch:
         if any(len(alike) > _MOST for alike in sizes):
             raise ValueError(f"saved errors have more than {_MOST} stretches of one size")
         heard = [[_stretch(one) for one in alike] for alike in sizes]
-        if rest[0] >= _STRETCH or any(one[0] < _STRETCH for alike in heard for one in alike):
+        sizes = [one[0] for alike in heard for one in alike]
+        if rest[0] >= _STRETCH or any(size < _STRETCH or size % _STRETCH for size in sizes):
             raise ValueError("saved errors have stretches of another length")
         (self._asked, self._wrong), self._sizes = rest, heard
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from operator import eq
+from operator import eq, ne
 from time import perf_counter
 from typing import Any
 
@@ -186,10 +186,10 @@ class ModelRunner(Runner):
     def sit(self, exam: Exam, answers: Answers | None, *, counts: bool) -> Drift | None:
         if not counts or answers is None:
             return None
-        right, asked = self.labels.right, self.labels.asked
         self._mark(exam, answers)
-        right, asked = self.labels.right - right, self.labels.asked - asked
-        return self.watch.hear(exam.seen, asked, asked - right)
+        if self.kind == "regressor" or exam.y is None:
+            return None
+        return self.watch.hear(exam.seen, list(map(ne, answers.guess, exam.heard)))
 
     def train(self, lesson: Lesson, keys: list[Any] | None = None) -> None:
         with self._working("learnt"):
