@@ -644,7 +644,7 @@ def test_compress_is_that_of_the_model_behind(tmp_path):
         assert len(few.steps[-1][1].support_) < len(model.steps[-1][1].support_) / 2
         assert abs(few.decision_function(X) - before).max() <= 0.1
         few.save(tmp_path / "few")
-        np.testing.assert_array_equal(load(tmp_path / "few").predict(X), few.predict(X))
+        np.testing.assert_array_equal(onlinesvm.load(tmp_path / "few").predict(X), few.predict(X))
         with pytest.raises(NotImplementedError, match="compressed"):
             few.partial_fit(X[:5], y[:5])
     np.testing.assert_array_equal(model.decision_function(X), before)

@@ -45,7 +45,7 @@ def say_drifts(console: Console, record: RunRecord) -> None:
     """The last alarm, and how many there were."""
     drifts = record.drifts()
     if drifts:
-        times = "once" if len(drifts) == 1 else f"{len(drifts):,} times, the last:"
+        times = "once:" if len(drifts) == 1 else f"{len(drifts):,} times, the last:"
         console.print(f"[red]drift[/] {times} {drift_in_words(drifts[-1])}", soft_wrap=True)
 
 
