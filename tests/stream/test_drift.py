@@ -46,7 +46,7 @@ def test_a_small_rise_takes_longer_to_be_sure_of():
 @pytest.mark.parametrize("lesson", [1, 7, 250, 1024])
 def test_one_change_within_a_lesson_is_one_alarm_at_its_place(lesson):
     (drift,) = alarms(errors((2000, 0.02), (2000, 0.98)), lesson)
-    assert abs(drift.since - 2000) <= 32
+    assert abs(drift.since - 2000) <= max(32, lesson // 4)  # older stretches are longer
     assert drift.before < 0.1
     assert drift.now > 0.4  # it is sure before it has seen much of it
 
