@@ -20,7 +20,10 @@ Ending = Literal["record", "unfinished"]
 class Records(Protocol):
     """How a format ends its records."""
 
-    ends: bytes  # the bytes with which one is surely over
+    @property
+    def ends(self) -> bytes:
+        """The bytes with which one is surely over."""
+        ...
 
     def cut(self, data: bytes, at_least: int) -> int:
         """The end of the first record that ends at `at_least` or behind; -1 if none does."""

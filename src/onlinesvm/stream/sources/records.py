@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ class Quoting:
     separator: bytes
     quote: bytes = b'"'
     runs: Literal["each", "as one"] = "each"  # of separators
-    ends: ClassVar[bytes] = b"\n"
+    ends = b"\n"
     _quoted: re.Pattern[bytes] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
