@@ -40,6 +40,9 @@ from .gradient.norma import NormaSVC as NormaSVC
 from .gradient.norma import NormaSVR as NormaSVR
 from .gradient.pegasos import PegasosSVC as PegasosSVC
 from .gradient.sgd import SGDSVC as SGDSVC
+from .label_budgets import LabelShare as LabelShare
+from .label_budgets import LabelsPerWindow as LabelsPerWindow
+from .labelling.desk import LabelDesk as LabelDesk
 from .margin.alma import AlmaClassifier as AlmaClassifier
 from .margin.mira import MiraClassifier as MiraClassifier
 from .margin.passive_aggressive import PassiveAggressiveClassifier as PassiveAggressiveClassifier
@@ -61,8 +64,13 @@ from .prepare.pipeline import make_online_pipeline as make_online_pipeline
 from .prepare.scaler import OnlineScaler as OnlineScaler
 from .prepare.text import OnlineText as OnlineText
 from .queries import All as All
+from .queries import ClosestToPlane as ClosestToPlane
+from .queries import Committee as Committee
 from .queries import Greedy as Greedy
 from .queries import Margin as Margin
+from .queries import MostViolating as MostViolating
+from .queries import ObjectiveGain as ObjectiveGain
+from .queries import RandomRate as RandomRate
 from .semionline.retrain import ErrorDrivenSVC as ErrorDrivenSVC
 from .semionline.retrain import FixedPartitionSVC as FixedPartitionSVC
 from .semionline.retrain import ForgettingSVC as ForgettingSVC

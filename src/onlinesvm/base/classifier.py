@@ -101,8 +101,13 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator, _KnownClasses):
     def wants_label(self, X: Any) -> NDArray[np.bool_]:
         """Which rows of ``X`` deserve a label, by this model's ``query``; learns nothing.
 
-        Models without a parameter ``query`` ask inside their margin.
+        Models without a parameter ``query`` ask inside their margin, and before anything was
+        learned every row is on the boundary. This looks at the rows of one call: where they come
+        one by one, labels come late or there is a budget, ask at a :class:`~onlinesvm.LabelDesk`.
         """
+        if not self.__sklearn_is_fitted__():
+            rows, _ = self._read_rows(X, fresh=True)
+            return self._asks().mask(np.zeros((len(rows), 1)))
         return self._asks().mask(self._scores(X))
 
     def _asks(self) -> queries.Query:

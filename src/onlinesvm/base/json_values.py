@@ -11,13 +11,17 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import forgetting, queries
+from .. import forgetting, label_budgets, queries
 
 _DTYPE = re.compile(r"[<>|](b1|[iu][1248]|f[248]|U\d+|[mM]8(\[\w+\])?|O)")
 # Value objects, by the word that a file has for their kind, and by name.
 _VALUES: dict[str, dict[str, Any]] = {
     kind: {cls.__name__: cls for cls in get_args(classes)}
-    for kind, classes in {"query": queries.Query, "forget": forgetting.Forgetting}.items()
+    for kind, classes in {
+        "query": queries.AnyQuery,
+        "forget": forgetting.Forgetting,
+        "budget": label_budgets.LabelBudget,
+    }.items()
 }
 # An array of strings is as wide as its longest: so many bytes may it take beyond its characters;
 # and so many beyond that width, which a file could claim in a few digits.
@@ -78,6 +82,8 @@ def from_json(value: Any) -> Any:
             return _VALUES["query"][name](**_from_json(known))
         case {"forget": str() as name, **known} if name in _VALUES["forget"]:
             return _VALUES["forget"][name](**_from_json(known))
+        case {"budget": str() as name, **known} if name in _VALUES["budget"]:
+            return _VALUES["budget"][name](**_from_json(known))
     raise ValueError(f"a saved value has the unknown form {sorted(map(str, value))[:9]}")
 
 

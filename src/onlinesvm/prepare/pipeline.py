@@ -364,6 +364,10 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
     @available_if(_asks)
     def wants_label(self, X: Any) -> NDArray[np.bool_]:
         """Which rows of ``X`` deserve a label, by the last step's ``query``; learns nothing."""
+        if not self.__sklearn_is_fitted__():
+            first, _ = self._read_first(X)
+            n = first.shape[0] if hasattr(first, "shape") else len(first)
+            return np.asarray(self.steps[-1][1]._asks().mask(np.zeros((n, 1))))
         rows, last = self._prepared(X)
         return np.asarray(last.wants_label(rows))
 

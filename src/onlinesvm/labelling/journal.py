@@ -1,0 +1,212 @@
+"""A desk in a folder: what was asked and answered is on disk before it counts.
+
+``labels.jsonl`` only grows, a line for each ticket, answer, withdrawal and answer taken back. What a
+desk is follows from ``begin.onlinesvm``, the desk before the first line, and the lines.
+``desk.onlinesvm`` is the desk after some of them, so that not all labels are learned again.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ..atomic import replacing
+from ..base.json_values import from_json, to_json
+from ..params import check_count
+from ..stream.run.appended import Appended
+from ..stream.run.lock import Lock
+from .desk import Asked, LabelDesk, seen_by
+
+if TYPE_CHECKING:
+    Desk = TypeVar("Desk", bound=LabelDesk)
+
+__all__ = ["FolderJournal", "begin", "read_labels", "resume", "take_back"]
+
+LINES, BEGIN, DESK, LOCK = "labels.jsonl", "begin.onlinesvm", "desk.onlinesvm", "lock"
+
+
+class FolderJournal:
+    """The lines of a folder, of which ``length`` bytes are good."""
+
+    def __init__(self, folder: Path, lock: Lock, length: int) -> None:
+        self.folder, self._lock = folder, lock
+        self._lines = Appended(folder / LINES, length)
+
+    @property
+    def length(self) -> int:
+        return self._lines.length
+
+    def note(self, event: Mapping[str, Any]) -> None:
+        """Write a line and wait until it is on the disk."""
+        before = self.length
+        line = json.dumps({name: to_json(name, value) for name, value in event.items()})
+        try:
+            self._lines.append(line.encode() + b"\n")
+            self._lines.sync()
+        except BaseException:
+            self.back_to(before)
+            raise
+
+    def back_to(self, length: int) -> None:
+        """Cut off what came after, which did not happen."""
+        if self.length > length:
+            self._lines.close()
+            self._lines = Appended(self.folder / LINES, length)
+
+    def checkpoint(self, desk: LabelDesk) -> None:
+        _write(self.folder / DESK, desk._pack(self.length))
+
+    def close(self) -> None:
+        self._lines.close()
+        self._lock.release()
+
+
+def begin(desk: LabelDesk, folder: Path) -> None:
+    """Keep a desk in a folder that has none."""
+    if desk._journal is not None:
+        raise ValueError("this desk is kept in a folder already; close it first")
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = Lock(folder / LOCK)
+    try:
+        lines = folder / LINES
+        if (folder / BEGIN).exists() or (lines.exists() and lines.stat().st_size):
+            raise ValueError(
+                f"folder {str(folder)!r} has a desk; LabelDesk.resume goes on with it, "
+                "or choose another folder"
+            )
+        data = desk._pack()
+        desk._journal = FolderJournal(folder, lock, 0)
+        _write(folder / BEGIN, data)
+    except BaseException:
+        desk._journal = None
+        lock.release()
+        raise
+
+
+def resume(kind: type[Desk], folder: Path) -> Desk:
+    """The desk of a folder as its last line left it."""
+    if not (folder / BEGIN).is_file():
+        raise ValueError(f"folder {str(folder)!r} has no desk; LabelDesk(...).keep(folder) begins")
+    lock = Lock(folder / LOCK)
+    try:
+        lines = list(_whole_lines(folder / LINES))
+        desk, length = _latest(kind, folder)
+        if any("take_back" in event for end, event in lines if end > length):
+            desk, length = _read(kind, folder / BEGIN)
+        _replay(desk, [event for end, event in lines if end > length])
+        desk._journal = FolderJournal(folder, lock, lines[-1][0] if lines else 0)
+        return desk
+    except BaseException:
+        lock.release()
+        raise
+
+
+def take_back(desk: LabelDesk) -> str:
+    """Take the last answer of a kept desk back; its ticket is open again."""
+    journal = desk._journal
+    assert isinstance(journal, FolderJournal)
+    events = [event for _, event in _whole_lines(journal.folder / LINES)]
+    answers = [event["answer"] for event in _standing(events) if "answer" in event]
+    if not answers:
+        raise ValueError("there is no answer to take back")
+    before, _ = _read(type(desk), journal.folder / BEGIN)
+    event = {"take_back": answers[-1]}
+    _replay(before, [*events, event])
+    if seen_by(before.model) + 1 != seen_by(desk.model):
+        raise ValueError(
+            "the model has learned from elsewhere since the desk was kept, which would be lost; "
+            "unlearn the example instead, where the model can"
+        )
+    journal.note(event)
+    desk.models, desk._open, desk.answered = before.models, before._open, before.answered
+    journal.checkpoint(desk)
+    return str(answers[-1])
+
+
+def read_labels(folder: Path) -> list[tuple[Any, Any]]:
+    """Every row of a kept desk that has a label, and its label, in the order of the answers."""
+    rows: dict[str, Any] = {}
+    found = []
+    for event in _standing([event for _, event in _whole_lines(folder / LINES)]):
+        if "ask" in event:
+            rows[event["ask"]] = event["row"]
+        elif "answer" in event:
+            found.append((rows[event["answer"]], event["y"]))
+    return found
+
+
+def _replay(desk: LabelDesk, events: list[dict[str, Any]]) -> None:
+    """Let a desk live through what happened."""
+    for event in _standing(events):
+        try:
+            _apply(desk, event)
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"{LINES} has a line that no desk wrote: {error!r:.80}") from None
+
+
+def _apply(desk: LabelDesk, event: Mapping[str, Any]) -> None:
+    ledger = desk._ledger
+    if "ask" in event:
+        ledger.seen = max(ledger.seen, check_count("seen", event["seen"]))
+        desk._reopen(event["ask"], Asked.from_facts(event, len(desk.models)))
+        ledger.spend()
+    elif "answer" in event:
+        try:
+            desk.answer(event["answer"], event["y"])
+        except ValueError as error:
+            if event["answer"] not in desk._open:
+                raise
+            # It stopped between the line and the model's refusal: nobody was told that it counts.
+            warnings.warn(f"an answer is open again: {error}", stacklevel=4)
+    else:
+        desk.withdraw(event["withdraw"])
+
+
+def _standing(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The events without answers that were taken back."""
+    standing: list[dict[str, Any]] = []
+    for event in events:
+        if "take_back" not in event:
+            standing.append(event)
+            continue
+        for i in range(len(standing) - 1, -1, -1):
+            if standing[i].get("answer") == event["take_back"]:
+                del standing[i]
+                break
+    return standing
+
+
+def _whole_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Each line and where it ends; one that a crash cut short never counted."""
+    if not path.exists():
+        return
+    end = 0
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            if not line.endswith(b"\n"):
+                return
+            end += len(line)
+            try:
+                event = {name: from_json(value) for name, value in json.loads(line).items()}
+            except (ValueError, AttributeError, RecursionError):
+                raise ValueError(f"{path}, line {number}: it is damaged") from None
+            yield end, event
+
+
+def _latest(kind: type[Desk], folder: Path) -> tuple[Desk, int]:
+    return _read(kind, folder / (DESK if (folder / DESK).exists() else BEGIN))
+
+
+def _read(kind: type[Desk], path: Path) -> tuple[Desk, int]:
+    try:
+        return kind._unpack(path.read_bytes())
+    except ValueError as error:
+        raise ValueError(f"{path} is not a desk this version can load: {error}") from None
+
+
+def _write(path: Path, data: bytes) -> None:
+    with replacing(path) as file:
+        file.write(data)
