@@ -9,6 +9,7 @@ python -m bench quality_budget   accuracy on a budget, against time and memory (
 python -m bench independent      how small the models of OISVM are (likewise)
 python -m bench forgetting       which policy of forgetting costs what (likewise)
 python -m bench growth           time and memory against the length of a stream (likewise)
+python -m bench labels           accuracy against labels, by query (likewise)
 """
 
 from __future__ import annotations
@@ -54,6 +55,7 @@ QUALITY = {
     "independent": "bench.quality.independent",
     "forgetting": "bench.quality.forgetting",
     "growth": "bench.quality.growth",
+    "labels": "bench.quality.labels",
 }
 BENCHMARKS = {name: f"bench.speed.{name}" for name in SPEED} | QUALITY
 

@@ -210,7 +210,7 @@ class ObjectiveGain:
 
         def gain(g: Floats) -> Floats:
             step = np.minimum(np.divide(g, own, out=np.full_like(g, C), where=own * C > g), C)
-            return g * step - own * step**2 / 2
+            return np.asarray(g * step - own * step**2 / 2)
 
         return _expected(_violations(look.scores), gain)
 
@@ -249,6 +249,21 @@ def resolve(query: str | Query) -> Query:
 # --- what they share --------------------------------------------------------------------------
 
 
+def belief(scores: Floats) -> Floats:
+    """How likely each class is to a machine with the hinge loss: in proportion to ``exp(-loss)``.
+
+    Sollich's reading of a support vector machine (2002). It puts classes in the order of their
+    scores, and is calibrated by nothing.
+
+    >>> belief(np.array([[0.0], [0.5], [3.0]])).round(2)
+    array([[0.5 , 0.5 ],
+           [0.27, 0.73],
+           [0.02, 0.98]])
+    """
+    likely = _likely(_violations(scores)).T
+    return likely[:, ::-1] if scores.shape[1] == 1 else likely
+
+
 def _distance(scores: Floats) -> Floats:
     """From the nearest boundary, in units of the score."""
     return np.asarray(np.abs(scores).min(axis=1))
@@ -263,10 +278,15 @@ def _violations(scores: Floats) -> Floats:
 
 def _expected(violations: Floats, value: Callable[[Floats], Floats]) -> Floats:
     """The value of each row's violations over all labels, each as likely as its loss says."""
+    values = np.stack([value(one) for one in violations]).sum(axis=2)
+    return np.asarray((_likely(violations) * values).sum(axis=0))
+
+
+def _likely(violations: Floats) -> Floats:
+    """How likely each label of each row is: in proportion to exp(-loss)."""
     losses = violations.sum(axis=2)
     likely = np.exp(losses.min(axis=0) - losses)
-    values = np.stack([value(one) for one in violations]).sum(axis=2)
-    return np.asarray((likely * values).sum(axis=0) / likely.sum(axis=0))
+    return np.asarray(likely / likely.sum(axis=0))
 
 
 def _check_share(name: str, value: Any) -> float:

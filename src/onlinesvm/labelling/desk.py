@@ -172,11 +172,7 @@ class LabelDesk:
             look = look_at_one(self.models, row, self._ledger.seen + 1)
             worth = float(self.query.worth(look)[0])
             self._ledger.see(worth)
-            if isinstance(self.query, Rule):
-                wanted = bool(self.query.wants(look)[0])
-            else:
-                wanted = self._ledger.is_among_best(worth)
-            return self._ticket(row, key) if wanted and self._has_room() else None
+            return self._ticket(row, key) if self._is_wanted(row, look, worth) else None
 
     def ask_best(self, X: Any, n: int = 1) -> list[str]:
         """Tickets for the best rows of a pool, the best one first.
@@ -200,12 +196,20 @@ class LabelDesk:
             worths = self.query.worth(look)
             for worth in worths.tolist():
                 self._ledger.see(worth)
-            chosen = []
+            chosen: list[tuple[int, str]] = []
             for i in _best_first(self.query, look, worths):
                 if len(chosen) == n or not self._has_room():
                     break
                 chosen.append((i, self._ticket(_kept(_row_of(X, i)), None)))
             return chosen
+
+    def _is_wanted(self, row: Any, look: Look, worth: float) -> bool:
+        """Whether to ask about the newest row."""
+        if not self._has_room():
+            return False
+        if isinstance(self.query, Rule):
+            return bool(self.query.wants(look)[0])
+        return self._ledger.is_among_best(worth)
 
     def _has_room(self) -> bool:
         return len(self._open) < self.max_open and self._ledger.affords()

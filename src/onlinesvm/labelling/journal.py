@@ -1,7 +1,7 @@
 """A desk in a folder: what was asked and answered is on disk before it counts.
 
-``labels.jsonl`` only grows, a line for each ticket, answer, withdrawal and answer taken back. What a
-desk is follows from ``begin.onlinesvm``, the desk before the first line, and the lines.
+``labels.jsonl`` only grows: a line for each ticket, each answer, and each of these taken back. What
+a desk is follows from ``begin.onlinesvm``, the desk before the first line, and the lines.
 ``desk.onlinesvm`` is the desk after some of them, so that not all labels are learned again.
 """
 

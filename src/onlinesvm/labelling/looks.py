@@ -68,7 +68,7 @@ def own(model: Any, X: Any) -> Floats:
     name, offset = kernel["name"], kernel.get("offset", 0.0)
     if name == "function":
         values = [np.asarray(kernel["function"](x, x[None]), np.float64).item() for x in rows]
-        return np.array(values) + offset
+        return np.asarray(np.array(values) + offset)
     if name in ("rbf", "laplacian", "chi2"):
         return np.full(rows.shape[0], 1.0 + offset)
     squared = rows.multiply(rows) if sp.issparse(rows) else np.square(rows, dtype=np.float64)
