@@ -86,7 +86,9 @@ class ActiveClassifier(SkactivemlClassifier):
     @classmethod
     def around(cls, model: Any) -> Self:
         """The classifier that has learned what this very model has, and goes on as it does."""
-        twin = cls(model, classes=list(model.classes_))
+        words = model.classes_.dtype.kind in "OU"  # among which nan cannot stand
+        missing = None if words else MISSING_LABEL
+        twin = cls(model, classes=model.classes_.tolist(), missing_label=missing)
         twin.fit(np.empty((0, 0)), [])
         twin.model_ = model
         return twin
