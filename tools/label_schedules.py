@@ -25,6 +25,7 @@ from unittest import mock
 import numpy as np
 
 from onlinesvm import (
+    SGDSVC,
     All,
     ClosestToPlane,
     Greedy,
@@ -36,7 +37,6 @@ from onlinesvm import (
     OnlineScaler,
     PassiveAggressiveClassifier,
     RandomRate,
-    SGDSVC,
     make_online_pipeline,
 )
 from onlinesvm.labelling import journal as journals

@@ -179,7 +179,9 @@ def main() -> None:
         ],
     )
     for name, values in means.items():
-        report.bar(f"{name} ahead of All, mean of tasks, points", float(np.mean(values)), at_least=0)
+        report.bar(
+            f"{name} ahead of All, mean of tasks, points", float(np.mean(values)), at_least=0
+        )
     if curves and set(curves) == set(PAPER_TASKS):
         draw(report.path.with_suffix(".png"), curves)
     report.finish()
