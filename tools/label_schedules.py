@@ -2,10 +2,10 @@
 
     python tools/label_schedules.py --count 10000
 
-A schedule draws a model, a query, a budget, delays of up to 500 rows, and what happens when. A crash
-is drawn among all moments at which a process could die: before or after any line reaches the file,
-in the middle of it, before or after a model learns, before or after a checkpoint is in place. What
-is checked at the end: each answer that was acknowledged is in the model exactly once, in the
+A schedule draws a model, a query, a budget, delays of up to 500 rows, and what happens when. A
+crash is drawn among the moments at which a process could die: before or after a line reaches the
+file, in the middle of it, before or after a model learns, before or after a checkpoint is in place.
+What is checked at the end: each answer that was acknowledged is in the model exactly once, in the
 model's own bits, which an independent model gets from the labels alone; each ticket that was
 handed out is answered or open; labels never exceed the budget.
 """
@@ -91,6 +91,9 @@ class Fate:
             append(file, data)
             self.moment()
 
+        def syncs(file: Appended) -> None:
+            self.moment()
+
         def writes(path: Path, data: bytes) -> None:
             self.moment()
             write(path, data)
@@ -98,7 +101,7 @@ class Fate:
 
         with (
             mock.patch.object(Appended, "append", appends),
-            mock.patch.object(Appended, "sync", lambda file: self.moment()),
+            mock.patch.object(Appended, "sync", syncs),
             mock.patch.object(journals, "_write", writes),
             # A process that is gone cuts nothing back.
             mock.patch.object(journals.FolderJournal, "back_to", self._back_to()),
@@ -140,7 +143,7 @@ def live(seed: int, folder: Path) -> dict[str, int]:
         told["crashes"] += 1
         fate.left = 0
         again = LabelDesk.resume(folder)
-        labels = journals.read_labels(folder)
+        labels = [(one.row, one.y) for one in journals.read_labels(folder)]
         assert _same(labels[: len(learned)], learned), "an answer that was acknowledged is lost"
         assert len(labels) - len(learned) in (0, 1), "more was learned than ever answered"
         learned[:] = labels
@@ -204,8 +207,7 @@ def _same(one: list[tuple[Any, Any]], other: list[tuple[Any, Any]]) -> bool:
 
 
 def _asked(folder: Path) -> set[str]:
-    events = (event for _, event in journals._whole_lines(folder / journals.LINES))
-    return {event["ask"] for event in events if "ask" in event}
+    return {event["ask"] for event in journals.read_asked(folder)}
 
 
 def _within(desk: LabelDesk, budget: Any) -> bool:

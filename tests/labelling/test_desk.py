@@ -269,7 +269,7 @@ def test_a_share_is_never_exceeded(query: Any, share: float) -> None:
 
 
 def test_nothing_is_asked_while_too_many_wait() -> None:
-    X, y = stream(50)
+    X, _ = stream(50)
     desk = LabelDesk(ramp(), All(), max_open=3)
     tickets = [desk.ask(x) for x in X[:10]]
     assert sum(t is not None for t in tickets) == desk.spent == 3

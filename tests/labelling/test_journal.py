@@ -68,9 +68,13 @@ def test_a_planted_mistake_is_caught(
         monkeypatch.setattr(LabelDesk, "_learn", twice)
     else:
         monkeypatch.setattr(tool.journals, "check_count", lambda name, n: 0)
-    with pytest.raises((AssertionError, ValueError)):
+
+    def search() -> None:
         for seed in range(60):
             tool.live(seed, tmp_path / str(seed))
+
+    with pytest.raises((AssertionError, ValueError)):
+        search()
 
 
 def test_it_goes_on_after_the_process_is_killed(tmp_path: Path) -> None:
@@ -94,8 +98,8 @@ def test_it_goes_on_after_the_process_is_killed(tmp_path: Path) -> None:
         counts = len(desk.tickets), desk.spent, desk.answered
         assert " ".join(map(str, counts)) == told.stdout.strip()
         alone = RampSVC(C=10.0, gamma=1.0, classes=[0, 1])
-        for row, label in read_labels(folder):
-            alone.learn_one(row, label)
+        for one in read_labels(folder):
+            alone.learn_one(one.row, one.y)
         X = np.random.default_rng(9).normal(size=(50, 2))
         assert np.array_equal(desk.model.decision_function(X), alone.decision_function(X))
 

@@ -146,6 +146,68 @@ def learn(
 
 
 @app.command()
+def label(
+    pool: Annotated[
+        str,
+        typer.Argument(
+            metavar="POOL", help="Rows without labels, in any form that learn takes from a file."
+        ),
+    ],
+    target: Annotated[
+        str, typer.Option(help="What the labels are called; a column of that name is not learned.")
+    ] = "label",
+    classes: Annotated[
+        str | None,
+        typer.Option(help="The labels to choose from: a,b,c.", show_default="those of the run"),
+    ] = None,
+    run: Annotated[
+        Path | None,
+        typer.Option(
+            help="The folder with all labels; where it has some, it goes on.",
+            show_default="NAME.labels",
+        ),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="A method, see [bold]onlinesvm methods[/].",
+            show_default="chosen by the columns",
+            autocompletion=options.method_names,
+        ),
+    ] = None,
+    param: options.Params = None,
+    ignore: options.Ignore = None,
+    types: options.Types = None,
+    header: options.Header = None,
+    separator: options.Separator = None,
+    format: options.Format = None,
+) -> None:
+    """Label rows by hand, the most useful one first; the same command again goes on."""
+    with one_line_errors():
+        from onlinesvm.cli.labelling import label as go
+        from onlinesvm.cli.recipe import parse_pairs, parse_params
+        from onlinesvm.cli.wishes import Reading, folder_for
+
+        reading = Reading(
+            target=target,
+            ignore=tuple(ignore or ()),
+            types=parse_pairs("--types", types or [], "zip=category"),
+            header=header,
+            separator=separator,
+            format=format,
+        )
+        go(
+            stdout(),
+            pool,
+            reading,
+            folder=run or folder_for(pool, ".labels"),
+            classes=classes,
+            method=model,
+            params=parse_params(param or []),
+        )
+
+
+@app.command()
 def report(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")],
     out: Annotated[

@@ -123,7 +123,7 @@ class LabelDesk:
     ...     if len(waiting) > 20:  # answers are late
     ...         desk.answer(*waiting.pop(0))
     >>> desk.spent, len(desk.tickets)
-    (101, 20)
+    (100, 20)
     >>> print(f"{desk.model.score(X[1000:], y[1000:]):.2f}")
     0.96
     """
@@ -188,8 +188,10 @@ class LabelDesk:
         """
         return [ticket for _, ticket in self.choose(X, n)]
 
-    def choose(self, X: Any, n: int = 1) -> list[tuple[int, str]]:
-        """:meth:`ask_best`, with the number that each row has in ``X``."""
+    def choose(
+        self, X: Any, n: int = 1, keys: Sequence[Any] | None = None
+    ) -> list[tuple[int, str]]:
+        """:meth:`ask_best`, with the number that each row has in ``X``; ``keys``: whose they are."""
         check_count("n", n, at_least=1)
         with self._turn:
             look = look_at_many(self.models, X, self._ledger.seen + 1)
@@ -200,7 +202,8 @@ class LabelDesk:
             for i in _best_first(self.query, look, worths):
                 if len(chosen) == n or not self._has_room():
                     break
-                chosen.append((i, self._ticket(_kept(_row_of(X, i)), None)))
+                key = None if keys is None else read_key(keys[i])
+                chosen.append((i, self._ticket(_kept(_row_of(X, i)), key)))
             return chosen
 
     def _is_wanted(self, row: Any, look: Look, worth: float) -> bool:
@@ -253,6 +256,10 @@ class LabelDesk:
         """The row of an open ticket, as it was given."""
         row = self._find(ticket).row
         return dict(row) if isinstance(row, dict) else row.copy()
+
+    def key(self, ticket: str) -> Any:
+        """Whom the row of an open ticket belongs to; None: nobody said."""
+        return self._find(ticket).key
 
     def _find(self, ticket: str) -> Asked:
         asked = self._open.get(ticket) if isinstance(ticket, str) else None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -23,7 +24,15 @@ from .desk import Asked, LabelDesk, seen_by
 if TYPE_CHECKING:
     Desk = TypeVar("Desk", bound=LabelDesk)
 
-__all__ = ["FolderJournal", "begin", "read_labels", "resume", "take_back"]
+__all__ = [
+    "FolderJournal",
+    "Labelled",
+    "begin",
+    "read_asked",
+    "read_labels",
+    "resume",
+    "take_back",
+]
 
 LINES, BEGIN, DESK, LOCK = "labels.jsonl", "begin.onlinesvm", "desk.onlinesvm", "lock"
 
@@ -126,16 +135,26 @@ def take_back(desk: LabelDesk) -> str:
     return str(answers[-1])
 
 
-def read_labels(folder: Path) -> list[tuple[Any, Any]]:
-    """Every row of a kept desk that has a label, and its label, in the order of the answers."""
-    rows: dict[str, Any] = {}
-    found = []
-    for event in _standing([event for _, event in _whole_lines(folder / LINES)]):
-        if "ask" in event:
-            rows[event["ask"]] = event["row"]
-        elif "answer" in event:
-            found.append((rows[event["answer"]], event["y"]))
-    return found
+@dataclass(frozen=True)
+class Labelled:
+    """A row that was answered, and whose it is."""
+
+    row: Any
+    y: Any
+    key: Any
+
+
+def read_labels(folder: Path) -> list[Labelled]:
+    """Every row of a kept desk that has a label, in the order of the answers."""
+    asked = {event["ask"]: event for event in read_asked(folder)}
+    events = _standing([event for _, event in _whole_lines(folder / LINES)])
+    answers = [(asked[event["answer"]], event["y"]) for event in events if "answer" in event]
+    return [Labelled(event["row"], y, event["key"]) for event, y in answers]
+
+
+def read_asked(folder: Path) -> list[dict[str, Any]]:
+    """Every ticket that a kept desk ever gave, with its row and key."""
+    return [event for _, event in _whole_lines(folder / LINES) if "ask" in event]
 
 
 def _replay(desk: LabelDesk, events: list[dict[str, Any]]) -> None:

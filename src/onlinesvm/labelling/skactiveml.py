@@ -111,17 +111,17 @@ class StrategyDesk(LabelDesk):
     Examples
     --------
     >>> import numpy as np
-    >>> from skactiveml.stream import StreamRandomSampling
+    >>> from skactiveml.stream import PeriodicSampling
     >>> from onlinesvm import RampSVC
     >>> from onlinesvm.labelling.skactiveml import StrategyDesk
     >>> model = RampSVC(gamma=1.0, classes=[0, 1])
-    >>> desk = StrategyDesk(model, StreamRandomSampling(budget=0.25, random_state=0))
+    >>> desk = StrategyDesk(model, PeriodicSampling(budget=0.25))
     >>> for x in np.random.default_rng(0).normal(size=(40, 2)):
     ...     ticket = desk.ask(x)
     ...     if ticket is not None:
     ...         desk.answer(ticket, int(x[0] > 0))
-    >>> desk.spent <= 11
-    True
+    >>> desk.spent
+    10
     """
 
     def __init__(self, model: Any, strategy: Any, *, max_open: int = 1000) -> None:
