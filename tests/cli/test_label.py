@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import csv
-import os
-import subprocess
+import io
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import onlinesvm
+from onlinesvm.cli import labelling
 from onlinesvm.cli.app import app
 
 ROWS = 60
@@ -25,7 +25,7 @@ def pool(tmp_path: Path) -> Path:
     rng = np.random.default_rng(0)
     lines = ["height,town,note"]
     for i in range(ROWS):
-        lines.append(f"{rng.normal(170, 10):.1f},{'Rom Bonn'.split()[i % 2]},{'' if i % 5 else i}")
+        lines.append(f"{rng.normal(170, 10):.4f},{'Rom Bonn'.split()[i % 2]},{'' if i % 5 else i}")
     path = tmp_path / "pool.csv"
     path.write_text("\n".join(lines) + "\n")
     return path
@@ -95,7 +95,7 @@ def test_numbers_are_labels_and_the_target_is_no_feature(tmp_path: Path) -> None
         (["--classes", "a"], "name two labels or more"),
         (["--classes", "a,a"], "each once"),
         (["--classes", "a,b", "-p", "C=3"], "name it by --model"),
-        (["--classes", "a,b", "--model", "NormaSVR"], "must be a classifier"),
+        (["--classes", "a,b", "--model", "NormaSVR"], "no classifier that goes on learning"),
     ],
 )
 def test_what_cannot_work_is_said_in_one_line(pool: Path, words: list[str], message: str) -> None:
@@ -117,28 +117,22 @@ def test_another_pool_or_other_classes_are_refused(pool: Path) -> None:
     assert len(labelled(pool)) == 1
 
 
-@pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs a terminal")
-def test_single_keys_at_a_terminal(pool: Path) -> None:
-    ours, theirs = os.openpty()
-    command = [sys.executable, "-m", "onlinesvm", "label", str(pool), "--classes", "a,b"]
-    command += ["--run", str(pool.parent / "labels")]
-    process = subprocess.Popen(
-        command, stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    for key in b"abuq":
-        _wait_for(process, b"quit > ")
-        os.write(ours, bytes([key]))
-    assert process.wait(60) == 0, process.stderr.read()  # type: ignore[union-attr]
-    os.close(ours)
-    os.close(theirs)
-    assert [row["label"] for row in labelled(pool)] == ["a"]
+def test_single_keys_at_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    pressed: list[Any] = ["a", "\x1b[A", KeyboardInterrupt()]
 
+    def key() -> str:
+        one = pressed.pop(0)
+        if isinstance(one, BaseException):
+            raise one
+        return str(one)
 
-def _wait_for(process: Any, words: bytes) -> None:
-    """Until the process has asked: only then does the terminal hand keys on one by one."""
-    seen = b""
-    while not seen.endswith(words):
-        byte = process.stdout.read(1)
-        assert byte, seen + process.stderr.read()
-        seen += byte
-    time.sleep(0)
+    monkeypatch.setattr(click, "getchar", key)
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
+    read = labelling._reader({"a": "a", "b": "b"})
+    assert [read("> "), read("> ")] == ["a", "\x1b[A"]
+    with pytest.raises(EOFError):  # Ctrl-C ends as q does
+        read("> ")
+    lines = io.StringIO("12\n")
+    lines.isatty = lambda: True  # type: ignore[method-assign]
+    monkeypatch.setattr(sys, "stdin", lines)
+    assert labelling._reader({str(i): i for i in range(1, 13)})("> ") == "12"  # no single keys

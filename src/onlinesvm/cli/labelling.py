@@ -13,6 +13,7 @@ from typing import Any
 import click
 import numpy as np
 from rich.console import Console
+from sklearn.base import is_classifier
 
 from onlinesvm import ClosestToPlane, LabelDesk, LabelShare, PassiveAggressiveClassifier, RampSVC
 from onlinesvm.atomic import replacing
@@ -148,6 +149,11 @@ def _joined(parts: Sequence[Any]) -> Any:
 
 def _model(pool: _Pool, wanted: Any, classes: list[Any] | None) -> Any:
     if wanted is not None:
+        if not is_classifier(wanted) or not hasattr(wanted, "learn_one"):
+            raise ValueError(
+                f"--model {type(wanted).__name__}: no classifier that goes on learning; "
+                "see onlinesvm methods"
+            )
         wanted.set_params(classes=classes)
     elif any(column.kind == "text" for column in pool.schema.features):
         wanted = PassiveAggressiveClassifier(classes=classes)
@@ -186,10 +192,16 @@ def _show(console: Console, pool: _Pool, i: int) -> None:
     width = max(map(len, cells), default=0)
     console.print(f"\n[bold]row {i + 1}[/]")
     for name, value in list(cells.items())[:_MOST]:
-        shown = "" if value is None or value != value else value
-        console.print(f"  {plain(name):<{width}}  {plain(shown)}", soft_wrap=True)
+        console.print(f"  {plain(name):<{width}}  {plain(_cell(value))}", soft_wrap=True)
     if len(cells) > _MOST:
         console.print(f"  and {len(cells) - _MOST:,} columns more")
+
+
+def _cell(value: Any) -> Any:
+    """As it stood in the file: a gap as nothing, a whole number as such."""
+    if value is None or value != value:
+        return ""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _reader(keys: Mapping[str, Any]) -> Callable[[str], str]:
@@ -218,8 +230,7 @@ def _write_out(console: Console, desk: LabelDesk, pool: _Pool, target: str, fold
     table = csv.writer(text, lineterminator="\n")
     table.writerow([*(column.name for column in pool.schema.features), target])
     for one in labels:
-        cells = ["" if v is None or v != v else v for v in pool.cells(one.key).values()]
-        table.writerow([*cells, one.y])
+        table.writerow([*map(_cell, pool.cells(one.key).values()), one.y])
     with replacing(folder / ROWS) as file:
         file.write(text.getvalue().encode())
     console.print(f"\n[bold]{len(labels):,} labels[/]  {plain(folder / ROWS)}", soft_wrap=True)
