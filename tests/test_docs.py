@@ -79,7 +79,12 @@ def test_docstrings_lose_their_roles_and_pages_fetch_nothing():
 
 @pytest.mark.parametrize(
     "page",
-    ["how-to/prepare-a-stream.md", "how-to/forget-a-customer.md", "how-to/read-a-stream.md"],
+    [
+        "how-to/prepare-a-stream.md",
+        "how-to/forget-a-customer.md",
+        "how-to/read-a-stream.md",
+        "how-to/ask-for-labels.md",
+    ],
 )
 def test_pages_that_show_what_they_print_run(page, tmp_path, monkeypatch, capsys):
     pytest.importorskip("pandas")
