@@ -7,7 +7,19 @@ import pickle
 import numpy as np
 import pytest
 
-from onlinesvm import All, Greedy, Margin, RampSVC, queries
+from onlinesvm import (
+    All,
+    ClosestToPlane,
+    Committee,
+    Greedy,
+    Margin,
+    MostViolating,
+    ObjectiveGain,
+    RampSVC,
+    queries,
+    reference,
+)
+from onlinesvm.labelling.looks import own
 
 
 def test_queries_are_values() -> None:
@@ -76,3 +88,76 @@ def test_an_example_waiting_in_a_block_can_be_unlearned() -> None:
     model.unlearn([0, 1]).partial_fit(X[2:], [0, 1])
     assert model.labels_used_ == 1
     assert model.support_.tolist() in ([2], [3])
+
+
+# --- what ranks say -------------------------------------------------------------------------------
+
+
+def look(scores: object, own: object = None, C: float | None = None) -> queries.Look:
+    f = np.atleast_2d(np.asarray(scores, dtype=float))
+    ones = np.ones(len(f)) if own is None else np.asarray(own, dtype=float)
+    return queries.Look(f, np.arange(1, len(f) + 1), np.zeros((len(f), 1), int), lambda: ones, C)
+
+
+def test_two_classes_rank_by_distance() -> None:
+    f = np.random.default_rng(0).normal(0, 2, (200, 1))
+    nearest = np.argsort(np.abs(f[:, 0]))
+    for query in (Greedy(), ClosestToPlane(), MostViolating()):
+        assert np.array_equal(np.argsort(-query.worth(look(f)), kind="stable"), nearest)
+    inside = f[np.abs(f[:, 0]) < 1]
+    gain = ObjectiveGain().worth(look(inside, C=3.0))
+    assert np.array_equal(np.argsort(-gain), np.argsort(np.abs(inside[:, 0])))
+    smaller, larger = ObjectiveGain().worth(look([[0.3], [0.3]], own=[0.5, 2.0], C=3.0))
+    assert smaller > larger
+
+
+@pytest.mark.parametrize("classes", [2, 3, 5])
+def test_belief_follows_the_scores_and_expects_what_it_says(classes: int) -> None:
+    rng = np.random.default_rng(1)
+    f = rng.normal(0, 1.5, (50, 1 if classes == 2 else classes))
+    P = queries.belief(f)
+    assert np.allclose(P.sum(axis=1), 1)
+    best = (f[:, 0] > 0).astype(int) if classes == 2 else f.argmax(axis=1)
+    assert np.array_equal(P.argmax(axis=1), best)
+    # The expected violation, label by label.
+    for i, row in enumerate(f):
+        total = 0.0
+        for label in range(classes):
+            outputs = [(1.0 if label else -1.0)] if classes == 2 else 2 * np.eye(classes)[label] - 1
+            total += P[i, label] * np.maximum(0, 1 - outputs * row).sum()
+        assert np.isclose(MostViolating().worth(look(row))[0], total)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
+@pytest.mark.parametrize("C", [0.1, 10.0])
+def test_the_gain_is_what_one_step_gains(kernel: str, C: float) -> None:
+    """Against the dual of the hinge loss, with the best step found on a grid."""
+    rng = np.random.default_rng(2)
+    X, x = rng.normal(size=(30, 2)), rng.normal(size=2)
+    y = np.where(X[:, 0] + X[:, 1] ** 2 > 0.5, 1, -1)
+    model = RampSVC(C=C, kernel=kernel, gamma=0.7, coef0=1.0, s=-np.inf, dtype="float64")
+    model.partial_fit(X, y, classes=[-1, 1])
+    kernel_of = reference.Kernel(kernel, gamma=0.7, coef0=1.0)
+    k = kernel_of(x, x)[0, 0]
+    f = float(model.decision_function(x[None])[0])
+    assert np.allclose(own(model, x[None]), k)
+    expected = 0.0
+    for sign, likely in zip((-1, 1), queries.belief(np.array([[f]]))[0], strict=True):
+        steps = np.linspace(0, C, 200_001)
+        expected += likely * ((1 - sign * f) * steps - k * steps**2 / 2).max()
+    worth = ObjectiveGain().worth(look(f, own=[k], C=C))[0]
+    assert np.isclose(worth, expected, rtol=1e-6, atol=1e-9)
+
+
+def test_votes_that_differ_are_worth_more() -> None:
+    votes = np.array([[0, 0, 0], [0, 0, 1], [0, 1, 2]])
+    worth = Committee().worth(
+        queries.Look(np.zeros((3, 1)), np.arange(3), votes, lambda: np.ones(3))
+    )
+    shares = [[1.0], [2 / 3, 1 / 3], [1 / 3] * 3]
+    assert np.allclose(worth, [-sum(p * np.log(p) for p in row) for row in shares])
+
+
+def test_another_width_is_for_a_desk() -> None:
+    with pytest.raises(ValueError, match="a LabelDesk takes others"):
+        RampSVC(query=Margin(0.5)).fit(np.eye(2), [0, 1])

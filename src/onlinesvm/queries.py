@@ -199,9 +199,9 @@ class ObjectiveGain:
 
     The gain is that of the one step that a violating example takes,
     ``g d - k(x, x) d^2 / 2`` with ``g = max(0, 1 - y f(x))`` and ``d = min(g / k(x, x), C)``, and
-    labels are as likely as to :class:`MostViolating`. Needs a model with a ``C``. Where
-    ``k(x, x)`` is the same for all rows, as of rbf, the order is that of
-    :class:`MostViolating` but for the many classes that share a row.
+    labels are as likely as to :class:`MostViolating`. Needs a model with a ``C``. Of two rows as
+    near to the boundary it takes the one whose ``k(x, x)`` is smaller, where one step goes
+    further; where all are alike, as of rbf, two classes are ranked by distance inside the margin.
     """
 
     def worth(self, look: Look) -> Floats:

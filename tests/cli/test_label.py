@@ -25,7 +25,7 @@ def pool(tmp_path: Path) -> Path:
     rng = np.random.default_rng(0)
     lines = ["height,town,note"]
     for i in range(ROWS):
-        lines.append(f"{rng.normal(170, 10):.4f},{'Rom Bonn'.split()[i % 2]},{'' if i % 5 else i}")
+        lines.append(f"{rng.normal(170, 10):.4f},{['Rom', 'Bonn'][i % 2]},{'' if i % 5 else i}")
     path = tmp_path / "pool.csv"
     path.write_text("\n".join(lines) + "\n")
     return path

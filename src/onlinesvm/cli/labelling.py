@@ -79,7 +79,9 @@ def label(
         labels = _labels(desk, named, folder)
         done = _demand_same_pool(pool, folder)
         console.print(f"[bold]pool[/]    {plain(columns_in_words(pool.schema))}", soft_wrap=True)
-        console.print(f"[bold]labels[/]  {desk.answered:,} of {len(pool):,} rows, in {plain(folder)}")
+        console.print(
+            f"[bold]labels[/]  {desk.answered:,} of {len(pool):,} rows, in {plain(folder)}"
+        )
         label_loop(
             desk,
             pool.X,
@@ -164,7 +166,7 @@ def _model(pool: _Pool, wanted: Any, classes: list[Any] | None) -> Any:
 
 def _demand_same_pool(pool: _Pool, folder: Path) -> list[int]:
     """The rows that were shown before; a ValueError if they are not those of the pool."""
-    rows = {}
+    rows: dict[int, None] = {}
     for event in read_asked(folder):
         i, row = event["key"], event["row"]
         if not isinstance(i, int) or i >= len(pool) or not _same(row, row_of(pool.X, i)):
