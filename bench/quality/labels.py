@@ -25,7 +25,7 @@ from onlinesvm import All, Greedy, LabelDesk, Margin, RampSVC
 from onlinesvm.datasets import PAPER_TASKS, Task, paper_task
 from onlinesvm.report.style import figure as new_figure
 
-ORDERS = 10
+ORDERS = 3
 LATE = 200  # rows
 TESTED = 4000  # test rows at most
 DESKS = {

@@ -191,7 +191,7 @@ class LabelDesk:
     def choose(
         self, X: Any, n: int = 1, keys: Sequence[Any] | None = None
     ) -> list[tuple[int, str]]:
-        """:meth:`ask_best`, with the number that each row has in ``X``; ``keys``: whose they are."""
+        """:meth:`ask_best`, with the number of each row in ``X``; ``keys``: whose they are."""
         check_count("n", n, at_least=1)
         with self._turn:
             look = look_at_many(self.models, X, self._ledger.seen + 1)
