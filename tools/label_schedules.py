@@ -182,7 +182,7 @@ def live(seed: int, folder: Path) -> dict[str, int]:
                     assert twin.tickets == desk.tickets
                     assert (twin.seen, twin.spent) == (desk.seen, desk.spent)
             except Crash:
-                desk._journal._lock.release()  # type: ignore[union-attr] # as the system does
+                desk._journal.close()  # type: ignore[union-attr] # as the system does
                 desk = back()
             assert budget is None or _within(desk, budget)
         fate.left = 0

@@ -125,7 +125,7 @@ class LabelDesk:
     >>> desk.spent, len(desk.tickets)
     (100, 20)
     >>> print(f"{desk.model.score(X[1000:], y[1000:]):.2f}")
-    0.96
+    0.93
     """
 
     _journal: Journal | None = None
