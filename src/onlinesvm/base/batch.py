@@ -27,6 +27,7 @@ class Batch:
     labels: Labels = NO_LABELS  # as known when the batch ends
     arrivals: Sequence[int] = ()  # the rows where each of the last of them was first met
     keys: Keys | None = None  # nothing to be noted
+    counts_classes: bool = False  # as they are learned, for class_weight="balanced" of a stream
 
     @property
     def known(self) -> Labels:

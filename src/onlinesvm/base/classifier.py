@@ -15,6 +15,7 @@ from sklearn.utils.validation import assert_all_finite
 
 from .. import queries
 from ..params import check_word
+from .balance import ClassCounts
 from .batch import Batch
 from .core import Core
 from .estimator import OnlineEstimator
@@ -22,6 +23,7 @@ from .fast_path import OneByOne
 from .gamma import FirstExamples
 from .labels import NO_LABELS, Labels
 from .parameters import special
+from .progress import Progress
 from .rows import Rows
 from .sklearn_types import BaseEstimator, ClassifierMixin
 
@@ -31,6 +33,7 @@ class _KnownClasses(BaseEstimator):
 
     _labels: Labels = NO_LABELS
     _class_factors: NDArray[np.float64] | None = None  # the weight of each class; None: all are 1
+    _class_counts: ClassCounts | None = None  # of the examples learned, where weights hang on them
 
 
 class BatchClassifier(ClassifierMixin, OnlineEstimator, _KnownClasses):
@@ -41,7 +44,9 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator, _KnownClasses):
         type='dict, "balanced" or None',
         bad=["no such word", 3],
         doc="""Multiplies the weight of an example by a factor >= 0 for its class. ``"balanced"``
-        makes all classes count alike, and works with ``fit`` only.""",
+        makes all classes count alike: ``n / (k n_c)`` for a class with ``n_c`` of ``n`` examples
+        of ``k`` classes. ``fit`` counts all its rows; in a stream an example is weighed once, when
+        it comes, by the examples so far, itself included, those of weight 0 left out.""",
     )
     classes: Sequence[Any] | Literal["open"] | None = special(
         default=None,
@@ -169,14 +174,16 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator, _KnownClasses):
         return extended.encode(y), extended, list(arrivals)
 
     def _begin(self, batch: Batch) -> None:
-        factors = self._factors(batch)
+        balanced = self.class_weight == "balanced"
+        counts = ClassCounts(np.zeros(0, dtype=np.int64)).and_then(batch.targets)
+        factors = counts.factors(len(batch.labels)) if balanced else self._factors(batch.labels)
         super()._begin(batch)
-        self._class_factors = factors
+        self._class_factors, self._class_counts = factors, counts if balanced else None
         self._set_labels(batch.known)
 
     def _note(self, batch: Batch) -> None:
         super()._note(batch)
-        self._class_factors = self._factors(batch)
+        self._class_factors = self._factors(batch.labels)
         if len(batch.labels) - len(batch.arrivals) > len(self._labels):
             self._set_labels(batch.known)
 
@@ -208,17 +215,12 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator, _KnownClasses):
     def _core_target(self) -> Callable[[Any], float | None] | None:
         return None if self._class_factors is not None else self._labels.codes.get
 
-    def _factors(self, batch: Batch) -> NDArray[np.float64] | None:
+    def _factors(self, labels: Labels) -> NDArray[np.float64] | None:
         """The weight of each class, those that arrive in this batch included; None: all are 1."""
-        labels = batch.labels
         if self.class_weight is None:
             return None
-        if self.class_weight == "balanced":
-            counts = np.bincount(batch.targets, minlength=len(labels))
-            present = counts > 0
-            return np.where(
-                present, len(batch.targets) / (present.sum() * np.maximum(counts, 1)), 1
-            )
+        if self._class_counts is not None:
+            return self._class_counts.factors(len(labels))
         if not isinstance(self.class_weight, Mapping):
             raise ValueError(
                 f"class_weight must be None, 'balanced' or a dict, got {self.class_weight!r}"
@@ -240,6 +242,33 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator, _KnownClasses):
         factors = self._class_factors[batch.targets]
         return replace(batch, weights=factors * (1.0 if batch.weights is None else batch.weights))
 
+    def _weighted_as_it_comes(self, batch: Batch) -> Batch:
+        if self._class_counts is None:
+            return self._weighted(batch)
+        if self._next_id == self._id_gap:  # nothing was learned yet
+            self._class_counts = ClassCounts(np.zeros(0, dtype=np.int64))
+        counting = batch.counting()
+        weights = np.ones(len(batch.rows)) if batch.weights is None else batch.weights.copy()
+        weights[counting] *= self._class_counts.running(batch.targets[counting])
+        return replace(batch, weights=weights, counts_classes=True)
+
+    def _learn_part(self, batch: Batch, start: int, stop: int, progress: Progress) -> None:
+        super()._learn_part(batch, start, stop, progress)
+        self._count_classes(batch, start, stop)
+
+    def _warm_up(self, batch: Batch, held: FirstExamples) -> Batch:
+        left = super()._warm_up(batch, held)
+        self._count_classes(batch, 0, len(batch.rows) - len(left.rows))
+        return left
+
+    def _count_classes(self, batch: Batch, start: int, stop: int) -> None:
+        """Count the examples that were learned: Ctrl-C leaves those out that were not."""
+        if not batch.counts_classes or self._class_counts is None or batch.weights is None:
+            return
+        codes = batch.targets[start:stop][batch.weights[start:stop] > 0]
+        self._class_counts = self._class_counts.and_then(codes)
+        self._class_factors = self._class_counts.factors(len(batch.labels))
+
     def _tally(self, rows: Rows, targets: NDArray[np.float64]) -> float:
         guesses = self._labels.decode(self._by_output(rows.score(self._core)))
         return float((guesses == self._labels.arrived()[targets.astype(np.intp)]).sum())
@@ -254,6 +283,7 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator, _KnownClasses):
             "classes": self._labels.arrived(),  # as the core numbers them
             "open": self._labels.is_open,
             "class_factors": self._class_factors,
+            **({} if self._class_counts is None else {"class_counts": self._class_counts.counts}),
         }
 
     def _recall(self, facts: dict[str, Any]) -> None:
@@ -270,7 +300,17 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator, _KnownClasses):
             if not (np.isfinite(factors).all() and (factors >= 0).all()):
                 raise ValueError("its class weights are not finite numbers >= 0")
             self._class_factors = factors
+        if self._begun.get("class_weight") == "balanced":
+            self._class_counts = self._recalled_counts(facts["class_counts"])
         self._set_fast_path()
+
+    def _recalled_counts(self, saved: Any) -> ClassCounts:
+        counts = np.asarray(saved)
+        if counts.ndim != 1 or counts.dtype != np.int64 or (counts < 0).any():
+            raise ValueError("its class counts are not whole numbers >= 0")
+        if len(counts) > len(self._labels):
+            raise ValueError("its class counts do not fit its classes")
+        return ClassCounts(counts)
 
     def _demand_known(self, held: FirstExamples) -> None:
         codes, known = held.targets, held.classes
@@ -336,11 +376,6 @@ class OnlineClassifier(BatchClassifier, OneByOne):
         -------
         self
         """
-        if isinstance(self.class_weight, str):
-            raise ValueError(
-                f"class_weight={self.class_weight!r} is not supported for partial_fit, since it "
-                "needs all labels at once; use fit, or a dict of weights"
-            )
         return self._go_on(X, y, sample_weight, ids, keys, classes)
 
     def _labels_for(self, classes: Any, *, fresh: bool) -> Labels:

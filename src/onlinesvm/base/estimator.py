@@ -147,7 +147,7 @@ class OnlineEstimator(
                 self._set_fast_path()
             else:
                 self._note(batch)
-            batch = self._weighted(batch)
+            batch = self._weighted_as_it_comes(batch)
             self._learn(batch)
             if self._spread is not None and not fresh:
                 self._warn_if_far(self._spread_of(batch))
@@ -250,6 +250,10 @@ class OnlineEstimator(
     def _weighted(self, batch: Batch) -> Batch:
         """The batch with the weight of each example as the core is to see it."""
         return batch
+
+    def _weighted_as_it_comes(self, batch: Batch) -> Batch:
+        """The same for a part of a stream, where a weight may hang on what came before."""
+        return self._weighted(batch)
 
     def _begin(self, batch: Batch) -> None:
         """Forget everything and stand ready for the first example of ``batch``."""

@@ -36,7 +36,6 @@ from .streams import (
     stream_for,
     streaming,
     transforming,
-    ways_to_go_on,
     weighing,
     with_gamma,
 )
@@ -198,13 +197,30 @@ def check_class_weight_is_sample_weight(estimator: Any, stream: Stream) -> None:
     assert np.array_equal(scores(model, stream.X), scores(other, stream.X))
 
 
-@promise(streaming, classifying)
-def check_balanced_needs_fit(estimator: Any, stream: Stream) -> None:
-    model = adjusted(estimator, class_weight="balanced").fit(stream.X, stream.y)
-    before = fingerprint(model)
-    for call in ways_to_go_on(model, stream):
-        assert "class_weight" in refuses(call, ValueError, "balanced weights in a stream")
-        assert fingerprint(model) == before
+@promise(weighing, streaming, classifying)
+def check_balanced_goes_by_running_counts(estimator: Any, stream: Stream) -> None:
+    """An example weighs ``n / (k n_c)`` by the examples so far, however the stream is cut."""
+    w = np.arange(len(stream.X)) % 4 / 2.0
+    counts = dict.fromkeys(TREES, 0)
+    factors = np.ones(len(w))
+    for i, label in enumerate(stream.y):
+        if w[i]:
+            counts[label] += 1
+            met = sum(count > 0 for count in counts.values())
+            factors[i] = sum(counts.values()) / (met * counts[label])
+    model = comparable(knowing_classes(adjusted(estimator, class_weight="balanced")))
+    plain = comparable(knowing_classes(adjusted(estimator, class_weight=None)))
+    plain.partial_fit(stream.X, stream.y, sample_weight=w * factors)
+    for sizes in [(len(w),), (17, 1, 30)]:
+        pieces, at = clone(model), 0
+        for part in stream.pieces(*sizes):
+            stop = at + len(part.y)
+            pieces.partial_fit(part.X, part.y, sample_weight=w[at:stop])
+            at = stop
+        left, right = scores(pieces, stream.X), scores(plain, stream.X)
+        same = np.allclose(left, right, rtol=1e-4, atol=1e-5)
+        exact_bits = last_of(estimator)._any_cut_gives == "bits"
+        assert np.array_equal(left, right) if exact_bits else same, f"chunks of {sizes}"
 
 
 # --- classes ------------------------------------------------------------------------------------
