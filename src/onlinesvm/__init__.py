@@ -15,6 +15,7 @@ from .budget.forgetron import ForgetronClassifier as ForgetronClassifier
 from .budget.independent import IndependentSVC as IndependentSVC
 from .budget.independent import IndependentSVR as IndependentSVR
 from .budget.projectron import ProjectronClassifier as ProjectronClassifier
+from .calibrate.online import CalibratedOnline as CalibratedOnline
 from .dual.huller import HullerSVC as HullerSVC
 from .dual.lasvm import LASVC as LASVC
 from .dual.smo import SmoSVC as SmoSVC

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.utils.class_weight import compute_class_weight
 
 import onlinesvm
-from onlinesvm import SGDSVC, IncrementalSVC, LASVC, PassiveAggressiveClassifier, StreamSVC
+from onlinesvm import LASVC, SGDSVC, IncrementalSVC, PassiveAggressiveClassifier, StreamSVC
 from onlinesvm.base.balance import ClassCounts
 from onlinesvm.checks.streams import assert_same_bits
 

@@ -167,7 +167,11 @@ def _read(path: str | os.PathLike[str]) -> bytes:
 def _classes() -> dict[str, type[Any]]:
     import onlinesvm  # the public names exist only once the package is complete
 
-    made_of_others = (onlinesvm.OnlineColumns, onlinesvm.OnlinePipeline)
+    made_of_others = (
+        onlinesvm.CalibratedOnline,
+        onlinesvm.OnlineColumns,
+        onlinesvm.OnlinePipeline,
+    )
     every = (*onlinesvm.all_estimators(), *onlinesvm.all_transformers(), *made_of_others)
     return {cls.__name__: cls for cls in every}
 

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier, is_regressor
 
 from ..base.json_values import to_json
+from ..base.wrapping import WrapsModel
+from ..base.wrapping import last_of as base_last_of
 
 TREES = ["ash", "birch", "cedar", "dogwood"]
 
@@ -64,8 +66,8 @@ def records_of(stream: Stream) -> list[dict[str, float]]:
 
 
 def last_of(model: Any) -> Any:
-    """What predicts: the last step of a pipeline, any other model itself."""
-    return model.steps[-1][1] if hasattr(model, "steps") else model
+    """What predicts: the last step of a pipeline, what is wrapped, any other model itself."""
+    return base_last_of(model)
 
 
 def adjusted(estimator: Any, **params: Any) -> Any:
@@ -92,7 +94,7 @@ def with_gamma(estimator: Any) -> Any:
     That is a number for gamma, and a warm-up that is longer than the stream.
     """
     model = clone(estimator)
-    for _, step in getattr(model, "steps", [("", model)]):
+    for step in _steps_of(model):
         if "warm_up" in step.get_params(deep=False):
             step.set_params(warm_up=10**6)
     by_word = isinstance(getattr(last_of(model), "gamma", 0), str)
@@ -256,8 +258,14 @@ def sparse(estimator: Any) -> bool:
 
 def centring(estimator: Any) -> bool:
     """Whether dense rows are moved, and sparse ones cannot be."""
-    steps = getattr(estimator, "steps", [("", estimator)])
-    return any(getattr(step, "_centres", False) for _, step in steps)
+    return any(getattr(step, "_centres", False) for step in _steps_of(estimator))
+
+
+def _steps_of(model: Any) -> list[Any]:
+    """The steps of a pipeline, wrapped or not; any other model itself."""
+    if isinstance(model, WrapsModel):
+        return _steps_of(model.model)
+    return [step for _, step in model.steps] if hasattr(model, "steps") else [model]
 
 
 def passing(estimator: Any) -> bool:

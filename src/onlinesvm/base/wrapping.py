@@ -1,0 +1,459 @@
+"""A model around a model: asks it before each label, teaches it, and keeps what it said."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import clone, is_classifier
+from sklearn.utils import Tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from .estimator import OnlineEstimator
+from .json_values import from_json, to_json
+from .keys import read_keys
+from .locking import MadeOfOthers
+from .persistence import rebuilt, write
+from .validation import demand_table, one_row
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """Examples that are asked about together, then taught together: one, wherever that can be."""
+
+    rows: Any  # a table
+    x: Any  # the one row as learn_one takes it, None where it does not
+    targets: NDArray[Any]
+    weights: NDArray[np.float64]
+    ids: NDArray[np.int64] | None
+    keys: Sequence[Any] | None
+
+    def scores(self, model: Any) -> list[Any]:
+        """What the model decides of each, a number or an array of them."""
+        if self.x is not None:
+            return [model.decide_one(self.x)]
+        return list(model.decision_function(self.rows))
+
+    def guesses(self, model: Any) -> list[Any]:
+        """What the model predicts of each."""
+        if self.x is not None:
+            return [model.predict_one(self.x)]
+        return np.asarray(model.predict(self.rows)).tolist()
+
+    def teach(self, model: Any, classes: Any = None) -> None:
+        """Let the model learn them; ``classes`` is what its first lesson has to be told."""
+        started = model.__sklearn_is_fitted__()
+        if started and self.x is not None and self.ids is None:
+            key = None if self.keys is None else self.keys[0]
+            model.learn_one(self.x, self.targets[0], float(self.weights[0]), key)
+            return
+        named = {} if started or classes is None else {"classes": classes}
+        more = {"sample_weight": self.weights, "ids": self.ids, "keys": self.keys}
+        model.partial_fit(self.rows, self.targets, **more, **named)
+
+
+@dataclass(frozen=True)
+class Lessons:
+    """A call, row by row; or as a whole for a model that solves every call as a whole."""
+
+    rows: Any
+    targets: NDArray[Any]
+    weights: NDArray[np.float64]
+    ids: NDArray[np.int64] | None
+    keys: Sequence[Any] | None
+
+    def one_by_one(self) -> Iterator[Lesson]:
+        alone = isinstance(self.rows, np.ndarray | list)
+        for i in range(len(self.targets)):
+            part = slice(i, i + 1)
+            yield Lesson(
+                self.rows.iloc[part] if hasattr(self.rows, "iloc") else self.rows[part],
+                self.rows[i] if alone else None,
+                self.targets[part],
+                self.weights[part],
+                None if self.ids is None else self.ids[part],
+                None if self.keys is None else self.keys[part],
+            )
+
+    def at_once(self) -> Lesson:
+        return Lesson(self.rows, None, self.targets, self.weights, self.ids, self.keys)
+
+
+def last_of(model: Any) -> Any:
+    """What learns in the end: the last step of a pipeline, what is wrapped, or the model itself."""
+    if hasattr(model, "steps"):
+        return last_of(model.steps[-1][1])
+    return last_of(model._inner) if isinstance(model, WrapsModel) else model
+
+
+class WrapsModel(MadeOfOthers):
+    """An estimator that holds another one: ``model`` as it was given, ``model_`` as it has learned.
+
+    A face states what happens with a lesson (:meth:`_take`), what it knows besides the model
+    (:meth:`_own`, :meth:`_recall_own`), and how it begins (:meth:`_begin_own`).
+    """
+
+    model: Any
+    model_: Any
+    _classes: Any = None  # as the first call named them
+    _begun: dict[str, Any] | None = None  # the parameters it was begun with
+    _altered: bool = False  # some were set since
+    _own_names: ClassVar[tuple[str, ...]] = ()  # attributes that a new beginning replaces
+
+    # --- what a face says ---------------------------------------------------------------------
+
+    def _begin_own(self) -> None:
+        """Know nothing yet; a bad parameter is a ValueError."""
+        raise NotImplementedError
+
+    def _take(self, lesson: Lesson) -> None:
+        """Ask about the lesson, teach it, and remember what was said."""
+        raise NotImplementedError
+
+    def _own(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """What it knows besides the model: plain facts and arrays."""
+        raise NotImplementedError
+
+    def _recall_own(self, facts: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+        """Take it back from a file, which is not to be trusted."""
+        raise NotImplementedError
+
+    def _own_bytes(self) -> int:
+        raise NotImplementedError
+
+    # --- learning -----------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, keys: Any = None) -> Self:
+        """Forget everything, then make one pass over the rows of ``X``, in order.
+
+        One, since an answer counts only if it was given before the label was learned.
+        """
+        self._demand_model()
+        named = {}
+        if is_classifier(self):
+            check_classification_targets(np.asarray(y))
+            if last_of(self).classes is None:
+                named["classes"] = np.unique(np.asarray(y))
+        twin = clone(self).partial_fit(X, y, sample_weight=sample_weight, keys=keys, **named)
+        own = {name: vars(twin)[name] for name in self._of_one_life() if name in vars(twin)}
+        self.__dict__.update(own)
+        return self
+
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any = None,
+        classes: Any = None,
+        sample_weight: Any = None,
+        ids: Any = None,
+        keys: Any = None,
+    ) -> Self:
+        """Go on learning with the rows of ``X``, in order; any cut gives the same bits.
+
+        Every row is asked about before it is learned. If anything fails all is as it was; Ctrl-C
+        keeps the rows that were learned, which ``n_seen_`` counts.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame or list of dicts, n rows
+            Arrays and dicts are fastest: rows of other tables are cut out one by one.
+        y : array of n labels or numbers
+        classes, sample_weight, ids, keys : as the model takes them
+            An example of weight 0 teaches nothing here either.
+
+        Returns
+        -------
+        self
+        """
+        self._demand_model()
+        fresh = not self.__sklearn_is_fitted__()
+        before = dict(self.__dict__)
+        try:
+            if fresh:
+                self.__dict__.update(model_=clone(self.model), _classes=classes, _altered=False)
+                self._begun = self.get_params()
+                self._begin_own()
+            else:
+                self._demand_unaltered()
+                if classes is not None:
+                    last_of(self.model_)._labels_for(classes, fresh=False)
+            lessons = self._read(X, y, classes, sample_weight, ids, keys, fresh=fresh)
+            if not fresh and len(lessons.targets) > 1:
+                before = dict(copy.copy(self).__dict__)
+            if last_of(self.model)._solves_calls:
+                self._take(lessons.at_once())
+            else:
+                for lesson in lessons.one_by_one():
+                    self._take(lesson)
+        except BaseException as failure:
+            if isinstance(failure, Exception) or not self.__sklearn_is_fitted__():
+                for name in self.__dict__.keys() - before.keys() - {"_register"}:
+                    del self.__dict__[name]
+                self.__dict__.update({k: v for k, v in before.items() if k != "_register"})
+            raise
+        return self
+
+    def learn_one(self, x: Any, y: Any = None, w: float = 1.0, key: Any = None) -> Self:
+        """Learn one example, a 1-D array or a dict by feature name; ``key``: whose it is."""
+        with self._register:
+            if not self._altered and self.__sklearn_is_fitted__() and key is None and w == 1.0:
+                plain = type(x) is np.ndarray and x.ndim == 1 and x.dtype == np.float64
+                if (plain or type(x) is dict) and not last_of(self.model)._solves_calls:
+                    rows = x.reshape(1, -1) if plain else [x]
+                    target = last_of(self.model)._one_target(y)
+                    self._take(Lesson(rows, x, np.asarray(target), _ONE, None, None))
+                    return self
+            target = None if y is None else last_of(self.model)._one_target(y)
+            keys = None if key is None else [key]
+            return self.partial_fit(one_row(x), target, sample_weight=w, keys=keys)
+
+    def _read(
+        self, X: Any, y: Any, classes: Any, sample_weight: Any, ids: Any, keys: Any, *, fresh: bool
+    ) -> Lessons:
+        model, last = self.model_, last_of(self.model_)
+        if isinstance(model, OnlineEstimator):  # all at once, so that nothing is learned in vain
+            named = {"classes": classes} if is_classifier(model) else {}
+            model._read(X, y, sample_weight, ids, keys, **named, fresh=fresh)
+        elif not _is_records(X):
+            demand_table(X)
+        if sp.issparse(X):
+            X = X.tocsr()
+        elif not hasattr(X, "columns") and not _is_records(X):
+            X = np.asarray(X)
+            X = X.astype(np.float64) if X.dtype.kind in "biuf" else X
+        n = X.shape[0] if hasattr(X, "shape") else len(X)
+        if not n:
+            raise ValueError("X has 0 rows; a minimum of 1 is required")
+        if y is None and is_classifier(self):
+            raise ValueError("y is missing; give one label for each row of X")
+        targets = np.zeros(n) if y is None else last._read_column(y, n)
+        weights = last._read_weights(sample_weight, n)
+        given = last._read_ids(ids, n, fresh=fresh)
+        return Lessons(
+            list(X) if isinstance(X, tuple) else X,
+            targets,
+            np.ones(n) if weights is None else weights,
+            given,
+            read_keys(keys, n),
+        )
+
+    def _demand_model(self) -> None:
+        model = self.model
+        if not isinstance(model, OnlineEstimator | MadeOfOthers) or not hasattr(
+            model, "partial_fit"
+        ):
+            raise ValueError(
+                f"model must be an estimator of this library with partial_fit, got {model!r:.60}"
+            )
+
+    def _demand_unaltered(self) -> None:
+        if not self._altered or self._begun is None:
+            return
+        now = self.get_params()
+        for name, value in now.items():
+            if name != "model" and not _same(value, self._begun.get(name)):
+                raise ValueError(
+                    f"{name}={value!r} differs from {name}={self._begun.get(name)!r}, with which "
+                    f"this {type(self).__name__} was begun; set it back, or fit again from the "
+                    "start"
+                )
+        self._altered = False
+
+    def set_params(self, **params: Any) -> Self:
+        super().set_params(**params)
+        if self._begun is not None:
+            self._altered = True
+        return self
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if name[0] != "_" and name[-1] != "_" and self.__dict__.get("_begun") is not None:
+            self.__dict__["_altered"] = True
+
+    # --- what the model offers ----------------------------------------------------------------
+
+    def wants_label(self, X: Any) -> NDArray[np.bool_]:
+        """Which rows of ``X`` deserve a label, by the model's ``query``; learns nothing."""
+        check_is_fitted(self)
+        return np.asarray(self.model_.wants_label(X))
+
+    def unlearn(self, ids: Any = None, *, keys: Any = None, certificate: bool = False) -> Any:
+        """Let the model forget examples, by ids or by keys, where it can.
+
+        What the model said of them before they were learned stays until it leaves the window.
+        """
+        result = self._inner.unlearn(ids, keys=keys, certificate=certificate)
+        return result if certificate else self
+
+    def ids_of(self, keys: Any) -> NDArray[np.int64]:
+        """The examples held that bear a key, or one of several, in order of arrival."""
+        found: NDArray[np.int64] = self._inner.ids_of(keys)
+        return found
+
+    def kkt_residual(self) -> float:
+        """How far the model is from optimal, over the examples it holds, where it can tell."""
+        return float(self._inner.kkt_residual())
+
+    def objective(self) -> float:
+        """The value of the problem that the model solves, where it can tell."""
+        return float(self._inner.objective())
+
+    def can(self, verb: str) -> bool:
+        """Whether the model offers ``"unlearn"``, ``"kkt_residual"`` or ``"objective"``."""
+        return bool(self.model.can(verb))
+
+    # --- what it knows ------------------------------------------------------------------------
+
+    @property
+    def _inner(self) -> Any:
+        """The model at hand: as it has learned, or as it was given."""
+        return self.__dict__.get("model_", self.model)
+
+    @property
+    def n_seen_(self) -> int:
+        """Examples that arrived, those of weight 0 included."""
+        return int(self._fitted("n_seen_").n_seen_)
+
+    @property
+    def nbytes_(self) -> int:
+        """Bytes held by the model and by what is kept of its answers."""
+        return int(self._fitted("nbytes_").nbytes_) + self._own_bytes()
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The labels, in ascending order."""
+        return np.asarray(self._fitted("classes_").classes_)
+
+    @property
+    def n_features_in_(self) -> int:
+        """Features of a row."""
+        return int(self._fitted("n_features_in_").n_features_in_)
+
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """The names of the columns, where the first rows had some."""
+        return np.asarray(self._fitted("feature_names_in_").feature_names_in_)
+
+    def _fitted(self, attribute: str) -> Any:
+        if not self.__sklearn_is_fitted__():
+            raise AttributeError(
+                f"{type(self).__name__} has no {attribute} yet; call fit or partial_fit first"
+            )
+        return self.model_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        inner = self.__dict__.get("model_")
+        return inner is not None and bool(inner.__sklearn_is_fitted__())
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        if isinstance(self.model, OnlineEstimator | MadeOfOthers):
+            theirs = self.model.__sklearn_tags__()
+            tags.estimator_type = theirs.estimator_type
+            tags.classifier_tags, tags.regressor_tags = theirs.classifier_tags, theirs.regressor_tags
+            tags.input_tags, tags.target_tags = theirs.input_tags, theirs.target_tags
+        return tags
+
+    # --- persistence --------------------------------------------------------------------------
+
+    def _of_one_life(self) -> tuple[str, ...]:
+        return ("model_", "_classes", "_begun", "_altered", *self._own_names)
+
+    def __copy__(self) -> Self:
+        """A copy that goes its own way, since the model learns in place."""
+        with self._register:
+            state = dict(self.__dict__)
+            state.pop("_register", None)
+            if "model_" in state:
+                state["model_"] = copy.copy(state["model_"])
+            own = {name: state[name] for name in self._own_names if name in state}
+            state |= copy.deepcopy(own)
+        twin = object.__new__(type(self))
+        twin.__dict__.update(state)
+        return twin
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write all to one file, whole or not at all; :func:`onlinesvm.load` reads it.
+
+        Loaded, it goes on as if it had never stopped, bit for bit.
+        """
+        self._demand_model()
+        with self._register:
+            arrays = self._arrays()
+        write(path, type(self).__name__, arrays)
+
+    def _arrays(self) -> dict[str, NDArray[Any]]:
+        params = self.get_params(deep=False)
+        given = clone(params.pop("model"))
+        facts: dict[str, Any] = {"kind": type(given).__name__, "params": params, "own": None}
+        arrays = {f"given.{name}": array for name, array in given._arrays().items()}
+        if self.__sklearn_is_fitted__():
+            learned = self.model_._arrays()
+            arrays |= {f"learned.{name}": array for name, array in learned.items()}
+            facts["own"], own = self._own()
+            facts["classes"] = self._classes
+            arrays |= {f"own.{name}": np.asarray(array) for name, array in own.items()}
+        text = json.dumps({k: _to_json(k, v) for k, v in facts.items()}, allow_nan=False)
+        arrays["facts"] = np.frombuffer(text.encode(), dtype=np.uint8)
+        return arrays
+
+    @classmethod
+    def _from_arrays(cls, arrays: dict[str, NDArray[Any]]) -> Self:
+        text = arrays.pop("facts").tobytes()
+        facts = {name: from_json(value) for name, value in dict(json.loads(text)).items()}
+        parts: dict[str, dict[str, NDArray[Any]]] = {"given": {}, "learned": {}, "own": {}}
+        for name, array in arrays.items():
+            part, _, rest = name.partition(".")
+            parts[part][rest] = array
+        kind, own = str(facts["kind"]), facts["own"]
+        given = rebuilt(kind, parts["given"])
+        if given.__sklearn_is_fitted__():
+            raise ValueError("the model it was given has learned something")
+        wrapper = cls(given, **facts["params"])
+        wrapper._demand_model()
+        wrapper._begin_own()
+        if own is None:
+            if parts["learned"] or parts["own"]:
+                raise ValueError("it has arrays, but says nothing of what was learned")
+            for name in cls._own_names:
+                wrapper.__dict__.pop(name, None)
+            return wrapper
+        wrapper.model_ = rebuilt(kind, parts["learned"])
+        if not wrapper.model_.__sklearn_is_fitted__():
+            raise ValueError("its model has learned nothing")
+        wrapper._classes = facts["classes"]
+        wrapper._recall_own(own, parts["own"])
+        wrapper._begun = wrapper.get_params()
+        wrapper._altered = False
+        return wrapper
+
+
+_ONE = np.ones(1)
+_ONE.flags.writeable = False
+
+
+def _is_records(X: Any) -> bool:
+    return isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], dict)
+
+
+def _same(one: Any, other: Any) -> bool:
+    if one is other or type(one) is type(other) and hasattr(one, "get_params"):
+        return True  # its parameters are compared by themselves
+    try:
+        return bool(one == other)
+    except ValueError:  # arrays
+        return bool(np.array_equal(one, other))
+
+
+def _to_json(name: str, value: Any) -> Any:
+    if isinstance(value, dict):
+        return {"dict": [[to_json(name, k), to_json(str(k), v)] for k, v in value.items()]}
+    return to_json(name, value)

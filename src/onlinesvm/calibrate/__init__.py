@@ -1,0 +1,1 @@
+"""Probabilities from scores, learned along the stream, and sets that hold the truth."""
