@@ -16,6 +16,7 @@ from .budget.independent import IndependentSVC as IndependentSVC
 from .budget.independent import IndependentSVR as IndependentSVR
 from .budget.projectron import ProjectronClassifier as ProjectronClassifier
 from .calibrate.online import CalibratedOnline as CalibratedOnline
+from .drift.aware import DriftAware as DriftAware
 from .dual.huller import HullerSVC as HullerSVC
 from .dual.lasvm import LASVC as LASVC
 from .dual.smo import SmoSVC as SmoSVC

@@ -169,6 +169,7 @@ def _classes() -> dict[str, type[Any]]:
 
     made_of_others = (
         onlinesvm.CalibratedOnline,
+        onlinesvm.DriftAware,
         onlinesvm.OnlineColumns,
         onlinesvm.OnlinePipeline,
     )

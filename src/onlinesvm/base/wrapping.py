@@ -358,7 +358,10 @@ class WrapsModel(MadeOfOthers):
         if isinstance(self.model, OnlineEstimator | MadeOfOthers):
             theirs = self.model.__sklearn_tags__()
             tags.estimator_type = theirs.estimator_type
-            tags.classifier_tags, tags.regressor_tags = theirs.classifier_tags, theirs.regressor_tags
+            tags.classifier_tags, tags.regressor_tags = (
+                theirs.classifier_tags,
+                theirs.regressor_tags,
+            )
             tags.input_tags, tags.target_tags = theirs.input_tags, theirs.target_tags
         return tags
 
@@ -390,9 +393,18 @@ class WrapsModel(MadeOfOthers):
             arrays = self._arrays()
         write(path, type(self).__name__, arrays)
 
-    def _arrays(self) -> dict[str, NDArray[Any]]:
+    def _saved_params(self) -> dict[str, Any]:
+        """The parameters besides the model, as a file can hold them."""
         params = self.get_params(deep=False)
-        given = clone(params.pop("model"))
+        del params["model"]
+        return params
+
+    @classmethod
+    def _params_from(cls, saved: dict[str, Any]) -> dict[str, Any]:
+        return dict(saved)
+
+    def _arrays(self) -> dict[str, NDArray[Any]]:
+        params, given = self._saved_params(), clone(self.model)
         facts: dict[str, Any] = {"kind": type(given).__name__, "params": params, "own": None}
         arrays = {f"given.{name}": array for name, array in given._arrays().items()}
         if self.__sklearn_is_fitted__():
@@ -417,7 +429,7 @@ class WrapsModel(MadeOfOthers):
         given = rebuilt(kind, parts["given"])
         if given.__sklearn_is_fitted__():
             raise ValueError("the model it was given has learned something")
-        wrapper = cls(given, **facts["params"])
+        wrapper = cls(given, **cls._params_from(facts["params"]))
         wrapper._demand_model()
         wrapper._begin_own()
         if own is None:
@@ -445,7 +457,7 @@ def _is_records(X: Any) -> bool:
 
 
 def _same(one: Any, other: Any) -> bool:
-    if one is other or type(one) is type(other) and hasattr(one, "get_params"):
+    if one is other or (type(one) is type(other) and hasattr(one, "get_params")):
         return True  # its parameters are compared by themselves
     try:
         return bool(one == other)

@@ -83,7 +83,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Stairs:
-    """A value at each knot, and one in each gap: ``values[2 i + 1]`` at knot i, even ones between."""
+    """A value at each knot i, ``values[2 i + 1]``, and one in each gap, the even ones."""
 
     knots: Floats
     values: Floats

@@ -17,6 +17,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ..base.wrapping import WrapsModel
 from . import inputs, keys, learning, memory, mistakes, persistence
 from .streams import fingerprint
 
@@ -29,6 +30,7 @@ __all__ = ["Check", "check_estimator", "checks_for", "fingerprint", "name_of", "
 NOT_OF_PIPELINES = {
     "check_one_pass_of_fit_is_partial_fit": "fit prepares by all rows, a stream by its first ones",
     "check_class_weight_is_sample_weight": "sample weights count for the preparation, too",
+    "check_balanced_goes_by_running_counts": "sample weights count for the preparation, too",
     "check_frames": "shuffled columns are put in order",
     "check_dicts_into_named_columns": "a column that is missing is refused, and none is 0",
 }
@@ -51,6 +53,18 @@ NOT_OF_COLUMNS = {
 }
 
 
+#: What a model with calibrated probabilities promises differently, and why.
+NOT_OF_CALIBRATED = {
+    "check_a_heavier_class_is_predicted_more": "calibration puts the classes back in proportion",
+}
+
+
+#: What a model that may begin anew promises differently, and why.
+NOT_OF_DRIFT_AWARE = {
+    "check_sparse_and_dense_rows_mix": "a model that begins anew keeps rows as they come then",
+}
+
+
 def checks_for(estimator: Any) -> Iterator[Check]:
     """The checks that apply to an estimator; they copy it, so it stays unlearned."""
     left_out = _left_out(estimator)
@@ -61,6 +75,9 @@ def checks_for(estimator: Any) -> Iterator[Check]:
 
 
 def _left_out(estimator: Any) -> dict[str, str]:
+    if isinstance(estimator, WrapsModel):
+        own = NOT_OF_CALIBRATED if hasattr(estimator, "predict_set") else NOT_OF_DRIFT_AWARE
+        return own | _left_out(estimator.model)
     if hasattr(estimator, "steps"):
         return NOT_OF_PIPELINES
     return NOT_OF_COLUMNS if hasattr(estimator, "parts") else {}
