@@ -10,6 +10,8 @@ python -m bench independent      how small the models of OISVM are (likewise)
 python -m bench forgetting       which policy of forgetting costs what (likewise)
 python -m bench growth           time and memory against the length of a stream (likewise)
 python -m bench labels           accuracy against labels, by query (likewise)
+python -m bench probabilities    whether probabilities are true, and sets hold the label (likewise)
+python -m bench drift            whether it pays to notice a drift (likewise)
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ SPEED = (
     "core_vector",
     "predict",
     "predict_limit",
+    "proba",
     "compress",
     "onnx",
     "cores",
@@ -56,6 +59,8 @@ QUALITY = {
     "forgetting": "bench.quality.forgetting",
     "growth": "bench.quality.growth",
     "labels": "bench.quality.labels",
+    "probabilities": "bench.quality.probabilities",
+    "drift": "bench.quality.drift",
 }
 BENCHMARKS = {name: f"bench.speed.{name}" for name in SPEED} | QUALITY
 
