@@ -46,7 +46,7 @@ class Lesson:
         """What the model predicts of each."""
         if self.x is not None:
             return [model.predict_one(self.x)]
-        return np.asarray(model.predict(self.rows)).tolist()
+        return list(np.asarray(model.predict(self.rows)).tolist())
 
     def teach(self, model: Any, classes: Any = None) -> None:
         """Let the model learn them; ``classes`` is what its first lesson has to be told."""
@@ -429,7 +429,7 @@ class WrapsModel(MadeOfOthers):
         given = rebuilt(kind, parts["given"])
         if given.__sklearn_is_fitted__():
             raise ValueError("the model it was given has learned something")
-        wrapper = cls(given, **cls._params_from(facts["params"]))
+        wrapper = cls(**{"model": given, **cls._params_from(facts["params"])})
         wrapper._demand_model()
         wrapper._begin_own()
         if own is None:

@@ -90,10 +90,11 @@ class Stairs:
 
     def many(self, scores: Floats) -> Floats:
         place = self.knots.searchsorted(scores) + self.knots.searchsorted(scores, side="right")
-        return self.values[place]
+        values: Floats = self.values[place]
+        return values
 
     def one(self, score: float) -> float:
-        place = bisect_left(self.knots, score) + bisect_right(self.knots, score)  # type: ignore[type-var]
+        place = bisect_left(self.knots, score) + bisect_right(self.knots, score)
         return float(self.values[place])
 
     def table(self) -> Floats:
@@ -168,7 +169,7 @@ def _by_score(scores: Floats, hits: NDArray[np.bool_]) -> tuple[Floats, Floats, 
     """The distinct scores, how often each came, and how often with a hit."""
     knots, places = np.unique(scores, return_inverse=True)
     count = np.bincount(places).astype(np.float64)
-    return knots, count, np.bincount(places, weights=hits)
+    return knots, count, np.bincount(places, weights=hits).astype(np.float64)
 
 
 def fit_isotonic(scores: Floats, hits: NDArray[np.bool_]) -> Line:

@@ -36,9 +36,9 @@ class CalibratedOnline(ClassifierMixin, WrapsModel):
     stream does; with the default ``step`` that is a point in 2,000 and less. The price is that
     sets may be empty (nothing is likely enough) or full. A class that was never seen is in no set.
 
-    The cost: predicting takes a map more, learning a score more and row by row; with
-    ``"venn-abers"`` some 25 microseconds an example more, with the others 3 to 10 for two classes.
-    Memory is ``window`` scores of each class. A model that solves every call as a whole is asked
+    The cost: predicting takes a map more, learning a score more, row by row, and a fit of the map
+    whenever a sixteenth of the window is new: several updates of a linear model, and with
+    ``"venn-abers"`` tens of them. Memory is ``window`` scores of each class. A model that solves every call as a whole is asked
     and taught call by call.
 
     Parameters
@@ -177,8 +177,10 @@ class CalibratedOnline(ClassifierMixin, WrapsModel):
         """The most probable class of each row of ``X``; learns nothing."""
         chances = self.predict_proba(X)
         if chances.shape[1] == 2:
-            return self.classes_[(chances[:, 1] > chances[:, 0]).astype(np.intp)]
-        return self.classes_[chances.argmax(axis=1)]
+            best = (chances[:, 1] > chances[:, 0]).astype(np.intp)
+        else:
+            best = chances.argmax(axis=1)
+        return np.asarray(self.classes_[best])
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """The logarithm of the odds for each row of ``X``; learns nothing.

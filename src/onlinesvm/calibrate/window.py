@@ -113,7 +113,7 @@ class Calibration:
         total: Floats = odds.sum(axis=1, keepdims=True)
         even = total[:, 0] == 0  # no class is likely at all
         odds[even], total[even] = 1.0, odds.shape[1]
-        return odds / total
+        return np.asarray(odds / total)
 
     def one(self, scores: Sequence[float]) -> list[float]:
         """The same of one row, in plain numbers."""
@@ -142,7 +142,7 @@ class Calibration:
         return self.scores.nbytes + self.codes.nbytes + maps
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        facts = {"seen": self.seen, "fitted": self.fitted, "factor": self.factor}
+        facts: dict[str, Any] = {"seen": self.seen, "fitted": self.fitted, "factor": self.factor}
         held = len(self.codes)
         arrays: dict[str, NDArray[Any]] = {"scores": self.scores[:held], "codes": self.codes}
         tables = [m.table() for m in self.maps]

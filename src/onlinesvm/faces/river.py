@@ -14,6 +14,7 @@ from river import base
 from sklearn.base import clone, is_outlier_detector, is_regressor
 
 from .. import (
+    CalibratedOnline,
     FourierFeatures,
     NormaOneClassSVM,
     OnlinePipeline,
@@ -22,8 +23,16 @@ from .. import (
 )
 from ..base import OnlineClassifier, OnlineOutlierDetector, OnlineRegressor, OnlineTransformer
 from ..base.validation import frame_records
+from ..base.wrapping import last_of
 
-__all__ = ["RiverClassifier", "RiverDetector", "RiverRegressor", "RiverTransformer", "to_river"]
+__all__ = [
+    "RiverClassifier",
+    "RiverDetector",
+    "RiverProbabilities",
+    "RiverRegressor",
+    "RiverTransformer",
+    "to_river",
+]
 
 
 def to_river(
@@ -64,7 +73,9 @@ def _kind(model: Any) -> Any:
         return RiverTransformer
     if is_outlier_detector(model):
         return RiverDetector
-    return RiverRegressor if is_regressor(model) else RiverClassifier
+    if is_regressor(model):
+        return RiverRegressor
+    return RiverProbabilities if hasattr(model, "predict_proba_one") else RiverClassifier
 
 
 class _Wrapped:
@@ -102,7 +113,8 @@ class _Wrapped:
 class RiverClassifier(_Wrapped, base.MiniBatchClassifier):
     """One of our classifiers as a river one; its classes may appear at any time.
 
-    There is no ``predict_proba_one``: a margin is not a probability.
+    There is no ``predict_proba_one``: a margin is not a probability, unless
+    :class:`~onlinesvm.CalibratedOnline` has made it one.
 
     Parameters
     ----------
@@ -111,8 +123,7 @@ class RiverClassifier(_Wrapped, base.MiniBatchClassifier):
 
     def __init__(self, model: OnlineClassifier | OnlinePipeline) -> None:
         super().__init__(model)
-        steps = getattr(self._learner, "steps", None)
-        last = steps[-1][1] if steps else self._learner
+        last = last_of(self._learner)
         if last.classes is None:
             last.set_params(classes="open")
 
@@ -123,6 +134,24 @@ class RiverClassifier(_Wrapped, base.MiniBatchClassifier):
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
         yield {"model": PassiveAggressiveClassifier()}
+
+
+class RiverProbabilities(RiverClassifier):
+    """A classifier with probabilities as a river one.
+
+    Parameters
+    ----------
+    model : :class:`~onlinesvm.CalibratedOnline`, or a :class:`~onlinesvm.DriftAware` around one
+    """
+
+    def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
+        """The probability of each label for one example."""
+        chances: dict[Any, float] = self._learner.predict_proba_one(x)
+        return chances
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        yield {"model": CalibratedOnline(PassiveAggressiveClassifier())}
 
 
 class RiverRegressor(_Wrapped, base.MiniBatchRegressor):
@@ -165,8 +194,7 @@ class RiverDetector(base.AnomalyDetector):
         if not self._learner.__sklearn_is_fitted__():
             return 0.5
         d = float(self._learner.decide_one(x))
-        steps = getattr(self._learner, "steps", None)
-        unit = abs((steps[-1][1] if steps else self._learner).offset_)
+        unit = abs(last_of(self._learner).offset_)
         return 0.5 * (1.0 - d / (abs(d) + unit)) if d else 0.5
 
     @classmethod

@@ -4,6 +4,14 @@ from onlinesvm.report.bound import plot_bound
 from onlinesvm.report.decision import plot_decision
 from onlinesvm.report.history import plot_history
 from onlinesvm.report.page import write_page
+from onlinesvm.report.reliability import plot_reliability
 from onlinesvm.report.section import Section
 
-__all__ = ["Section", "plot_bound", "plot_decision", "plot_history", "write_page"]
+__all__ = [
+    "Section",
+    "plot_bound",
+    "plot_decision",
+    "plot_history",
+    "plot_reliability",
+    "write_page",
+]
