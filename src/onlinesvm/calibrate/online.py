@@ -38,8 +38,8 @@ class CalibratedOnline(ClassifierMixin, WrapsModel):
 
     The cost: predicting takes a map more, learning a score more, row by row, and a fit of the map
     whenever a sixteenth of the window is new: several updates of a linear model, and with
-    ``"venn-abers"`` tens of them. Memory is ``window`` scores of each class. A model that solves every call as a whole is asked
-    and taught call by call.
+    ``"venn-abers"`` tens of them. Memory is ``window`` scores of each class. A model that
+    solves every call as a whole is asked and taught call by call.
 
     Parameters
     ----------
