@@ -3,6 +3,10 @@
 
 #include "onlinesvm/base/moves.hpp"
 
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
+
 #ifndef ONLINESVM_ISA
 #define ONLINESVM_ISA baseline
 #endif

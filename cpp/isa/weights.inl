@@ -16,6 +16,19 @@ inline Vec64 root(Vec64 v) {
     return v;
 }
 
+// The sum of K lanes, in log2(K) additions that wait for each other where sum_lanes has K.
+template <size_t K = M, class V>
+inline double sum_pairs(V v) {
+    if constexpr (K == 8)
+        return sum_pairs<4>(__builtin_shufflevector(v, v, 0, 1, 2, 3) +
+                            __builtin_shufflevector(v, v, 4, 5, 6, 7));
+    else if constexpr (K == 4)
+        return sum_pairs<2>(__builtin_shufflevector(v, v, 0, 1) +
+                            __builtin_shufflevector(v, v, 2, 3));
+    else
+        return v[0] + v[1];
+}
+
 // The last values of a row, n of them, in a register; before them, those that were there already count
 // as 0, which the loops below take for nothing.
 template <class T>
@@ -23,6 +36,30 @@ inline Vec64 last_ones(const T* end, size_t n) {
     Vec64 lane;
     for (size_t j = 0; j < M; ++j) lane[j] = double(j);
     return lane < double(M - n) ? Vec64{} : widen(end - M);
+}
+
+// The first values from x on, n of them, less than a register, and zeros.
+template <class T>
+inline Vec64 first_ones(const T* x, size_t n) {
+#if defined(__AVX512F__)
+    const auto some = static_cast<__mmask8>((1U << n) - 1);
+    if constexpr (sizeof(T) == 8)
+        return (Vec64)_mm512_maskz_loadu_pd(some, x);
+    else
+        return __builtin_convertvector((Half)_mm256_maskz_loadu_ps(some, x), Vec64);
+#else
+    Vec64 v = Vec64{};
+    for (size_t j = 0; j < n; ++j) v[j] = double(x[j]);
+    return v;
+#endif
+}
+
+// act(i, x) over all values, the last ones with zeros after them.
+template <class T, class Act>
+inline void each_line(const T* x, size_t n, Act act) {
+    size_t i = 0;
+    for (; i + M <= n; i += M) act(i, widen(x + i));
+    if (i < n) act(i, first_ones(x + i, n - i));
 }
 
 // act(x) over all values.
@@ -62,8 +99,45 @@ double squares(const T* x, size_t n) {
     size_t i = 0;
     for (; i + 4 * M <= n; i += 4 * M)
         for (size_t j = 0; j < 4; ++j) acc[j] += widen(x + i + M * j) * widen(x + i + M * j);
-    each(x + i, n - i, [&](Vec64 v) { acc[0] += v * v; });
-    return sum_lanes((acc[0] + acc[1]) + (acc[2] + acc[3]));
+    each_line(x + i, n - i, [&](size_t, Vec64 v) { acc[0] += v * v; });
+    return sum_pairs((acc[0] + acc[1]) + (acc[2] + acc[3]));
+}
+
+template <class T>
+double product(const T* x, const double* w, size_t n) {
+    Vec64 acc[4] = {};  // a sum waits for the last
+    size_t i = 0;
+    for (; i + 4 * M <= n; i += 4 * M)
+        for (size_t j = 0; j < 4; ++j) acc[j] += widen(x + i + M * j) * load(w + i + M * j);
+    for (size_t j = 0; j < 3 && i + M <= n; ++j, i += M) acc[j] += widen(x + i) * load(w + i);
+    if (i < n) acc[3] += first_ones(x + i, n - i) * load(w + i);
+    return sum_pairs((acc[0] + acc[1]) + (acc[2] + acc[3]));
+}
+
+template <class T>
+void push(const T* x, size_t n, double a, double* w, double b, double* other) {
+    if (other == nullptr)
+        return each_line(x, n, [&](size_t i, Vec64 v) { store(w + i, load(w + i) + v * a); });
+    each_line(x, n, [&](size_t i, Vec64 v) {
+        store(w + i, load(w + i) + v * a);
+        store(other + i, load(other + i) + v * b);
+    });
+}
+
+template <class T>
+double product_at(const T* x, const int* at, const double* w, size_t n) {
+    double acc[4] = {};
+    size_t i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (size_t j = 0; j < 4; ++j) acc[j] += double(x[i + j]) * w[at[i + j]];
+    for (; i < n; ++i) acc[0] += double(x[i]) * w[at[i]];
+    return (acc[0] + acc[1]) + (acc[2] + acc[3]);
+}
+
+template <class T>
+void push_at(const T* x, const int* at, size_t n, double a, double* w, double b, double* other) {
+    for (size_t i = 0; i < n; ++i) w[at[i]] += double(x[i]) * a;
+    for (size_t i = 0; other != nullptr && i < n; ++i) other[at[i]] += double(x[i]) * b;
 }
 
 template <class T>
@@ -250,7 +324,8 @@ double mirror(const Lazy& w, double* theta, const T* x, size_t n, const Link& li
 }
 
 template <class T>
-constexpr onlinesvm::isa::Moves<T> kMoves = {squares<T>, range<T>,    powers<T>, stretch<T>,
-                                             turn<T>,    exchange<T>, mirror<T>};
+constexpr onlinesvm::isa::Moves<T> kMoves = {
+    squares<T>, product<T>, push<T>,    product_at<T>, push_at<T>, range<T>,
+    powers<T>,  stretch<T>, turn<T>,    exchange<T>,   mirror<T>};
 
 }  // namespace

@@ -64,7 +64,6 @@ class Function {
         of.resize(outputs);
         raw.resize(std::max(raw.size(), outputs));
         now.resize(raw.size());
-        steps.reserve(parts * (outputs + 1));  // a step in weights must not fail
         std::visit([&](auto& m) { m.resize(outputs * parts); }, model);
     }
     // Two classes share one output f; with a third they become -f/2 and f/2, the same classifier.
@@ -100,7 +99,7 @@ class Function {
     void revisit(const Row<T>& x) { evaluate(x, now); }
     // Whether what was read put another class than y first, or y not alone.
     bool mistook(double y) const {
-        if (outputs() == 1) return (y > 0.0 ? raw[0] : -raw[0]) <= 0.0;
+        if (outputs() == 1) return (y > 0.0) ? raw[0] <= 0.0 : raw[0] >= 0.0;
         const auto label = static_cast<std::size_t>(y);
         for (std::size_t r = 0; r < outputs(); ++r)
             if (r != label && raw[r] >= raw[label]) return true;
@@ -138,15 +137,27 @@ class Function {
     // f_output += step k(x, .) for an example that was read before; more of it, if it is stored.
     // In the norm it counts with a coordinate of its own, of squared length `slack`.
     void add(const Example<T>& e, std::span<const Change> changes, double slack = 0.0) {
-        rescale(e, changes, slack);
-        note_birth(e);
+        if (keeps.norm) lengthen(e, changes, slack);
         if (keeps.bias)
             for (const auto& [r, step] : changes) of.edit(r).bias += step;
-        std::visit([&](auto& m) { m.add(e.x, e.id, steps); }, model);
+        if (auto* m = std::get_if<LinearModel<T>>(&model)) {
+            for (const auto& [r, step] : changes) {
+                const double v = step / of[r].a;
+                if (keeps.mean)
+                    m->push(e.x, {r * parts, v}, {r * parts + 1, -of[r].b * v});
+                else
+                    m->push(e.x, {r * parts, v});
+            }
+            return;
+        }
+        rescale(changes);
+        note_birth(e);
+        std::get<KernelModel<T>>(model).add(e.x, e.id, steps);
     }
     // The same, as one more stored example even if it is one already.
     void push(const Example<T>& e, std::span<const Change> changes) {
-        rescale(e, changes, 0.0);
+        if (keeps.norm) lengthen(e, changes, 0.0);
+        rescale(changes);
         if (keeps.births) born.push_back(e.t);
         std::get<KernelModel<T>>(model).push(e.x, e.id, steps);
     }
@@ -420,14 +431,15 @@ class Function {
     }
 
     // Steps of f in units of v and u.
-    void rescale(const Example<T>& e, std::span<const Change> changes, double slack) {
+    void rescale(std::span<const Change> changes) {
         steps.clear();
         for (const auto& [r, step] : changes) {
             const double v = step / of[r].a;
             steps.push_back({r * parts, v});
             if (keeps.mean) steps.push_back({r * parts + 1, -of[r].b * v});
         }
-        if (!keeps.norm) return;
+    }
+    void lengthen(const Example<T>& e, std::span<const Change> changes, double slack) {
         const double own = k(e.x) + slack;
         for (const auto& [r, step] : changes)
             of.edit(r).norm2 += step * (2.0 * now[r] + step * own);

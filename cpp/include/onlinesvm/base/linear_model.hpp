@@ -83,18 +83,10 @@ class LinearModel {
         return own;
     }
 
-    // For an example that was read before.
-    void add(const Row<T>& x, Id, std::span<const Change> changes) {
-        for (const auto& [output, step] : changes) {
-            bias.edit(output) += step * offset;
-            double* weights = w.edit().data() + output * stride;
-            if (!x.sparse()) {
-                isa::table<T>().axpy(step, x.values, weights, x.size);
-                continue;
-            }
-            for (std::size_t i = 0; i < x.size; ++i)
-                weights[x.indices[i]] += step * static_cast<double>(x.values[i]);
-        }
+    // For an example that was read before. Two outputs that move along it move at once.
+    void push(const Row<T>& x, const Change& change) { push(x, change, nullptr); }
+    void push(const Row<T>& x, const Change& change, const Change& other) {
+        push(x, change, &other);
     }
 
     // The weights of one output.
@@ -213,15 +205,18 @@ class LinearModel {
         a("bias", bias);
         a("stride", stride);
         a("columns", columns);
-        if constexpr (A::loading)
+        if constexpr (A::loading) {
             demand(!bias.empty() && columns <= stride && columns <= a.features() &&
                        w.size() == checked_mul(bias.size(), stride),
                    "the weights do not fit their shape");
+            if (stride % isa::kWeightsInLine != 0) lay_out(stride);  // as they were until 0.2.0
+        }
     }
 
   private:
     double offset = 0.0;
-    PlainLedger<double> w;     // outputs x stride, zero beyond `columns`
+    const isa::Moves<T>* loops = &isa::moves<T>();
+    Ledger<double> w;          // outputs x stride, in whole lines, zero beyond `columns`
     PlainLedger<double> bias;  // outputs
     std::size_t stride = 0, columns = 0;
 
@@ -244,12 +239,25 @@ class LinearModel {
         return sum;
     }
 
-    static double product(const Row<T>& x, std::size_t n, const double* weights) {
-        if (!x.sparse()) return isa::table<T>().dot(x.values, weights, n);
-        double sum = 0.0;
-        for (std::size_t i = 0; i < n; ++i)
-            sum += static_cast<double>(x.values[i]) * weights[x.indices[i]];
-        return sum;
+    void push(const Row<T>& x, const Change& change, const Change* other) {
+        double* const at = edit(change, x);
+        double* const with = other ? edit(*other, x) : nullptr;
+        const double by = other ? other->step : 0.0;
+        if (x.sparse())
+            loops->push_at(x.values, x.indices, x.size, change.step, at, by, with);
+        else
+            loops->push(x.values, x.size, change.step, at, by, with);
+    }
+    // The weights of the output that moves along x, once its bias has.
+    double* edit(const Change& change, const Row<T>& x) {
+        const std::size_t begin = change.output * stride;
+        bias.edit(change.output) += change.step * offset;
+        return (x.sparse() ? w.edit(begin, {x.indices, x.size}) : w.edit()).data() + begin;
+    }
+
+    double product(const Row<T>& x, std::size_t n, const double* weights) const {
+        if (x.sparse()) return loops->product_at(x.values, x.indices, weights, n);
+        return loops->product(x.values, weights, n);
     }
 
     // Stored values of x that have a weight; the others meet an implicit zero.
@@ -263,15 +271,16 @@ class LinearModel {
     // Features may appear mid-stream; doubling keeps that cheap.
     void widen(std::size_t width) {
         if (width <= columns) return;
-        if (width > stride) {
-            const std::size_t wider = columns == 0 ? width : std::max(width, 2 * stride);
-            std::vector<double> moved(outputs() * wider);
-            for (std::size_t r = 0; r < outputs(); ++r)
-                std::copy_n(w.begin() + r * stride, columns, moved.begin() + r * wider);
-            w = std::move(moved);
-            stride = wider;
-        }
+        if (width > stride) lay_out(columns == 0 ? width : std::max(width, 2 * stride));
         columns = width;
+    }
+    void lay_out(std::size_t room) {
+        const std::size_t wider = round_up(room, isa::kWeightsInLine);
+        Aligned<double> moved(outputs() * wider);
+        for (std::size_t r = 0; r < outputs(); ++r)
+            std::copy_n(w.begin() + r * stride, columns, moved.begin() + r * wider);
+        w = std::move(moved);
+        stride = wider;
     }
 };
 

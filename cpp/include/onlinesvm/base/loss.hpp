@@ -37,7 +37,7 @@ struct Classification {
     Loss loss(std::span<const double> f, double y, double margin = 1.0) const {
         const std::size_t label = class_number(y, f.size());
         if (f.size() == 1) {
-            const double sign = label == 1 ? 1.0 : -1.0;
+            const double sign = 2.0 * static_cast<double>(label) - 1.0;  // nobody can guess labels
             return {margin - sign * f[0], {{{0, sign}}}, 1};
         }
         std::size_t rival = label == 0 ? 1 : 0;

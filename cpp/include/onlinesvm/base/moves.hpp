@@ -3,8 +3,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace onlinesvm::isa {
+
+// Weights that dense loops read and write come in whole lines, zero beyond the last feature: what a
+// step has stored the next one loads as it was stored, without waiting for the cache.
+inline constexpr std::size_t kWeightsInLine = 8;
 
 // The lowest and the highest of some values and 0.
 struct Range {
@@ -42,6 +47,14 @@ template <class T>
 struct Moves {
     // |x|^2
     double (*squares)(const T* x, std::size_t n);
+    // w.x, w in whole lines.
+    double (*product)(const T* x, const double* w, std::size_t n);
+    // w += a x, w in whole lines; with `other`, at the same time other += b x.
+    void (*push)(const T* x, std::size_t n, double a, double* w, double b, double* other);
+    // The same two for the features `at` of a sparse row, which are different ones.
+    double (*product_at)(const T* x, const std::int32_t* at, const double* w, std::size_t n);
+    void (*push_at)(const T* x, const std::int32_t* at, std::size_t n, double a, double* w,
+                    double b, double* other);
     Range (*range)(const T* x, std::size_t n);
     // Sum of |unit x|^p.
     double (*powers)(const T* x, std::size_t n, double unit, const Exponent& p);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <tuple>
@@ -62,6 +63,11 @@ class LedgerOf : public Array {
     }
     std::span<V> edit() {
         save();
+        return {Array::data(), this->size()};
+    }
+    // The same where only the values at first + at[i] change.
+    std::span<V> edit(std::size_t first, std::span<const std::int32_t> at) {
+        if (whole_ > 0) note(first, at);
         return {Array::data(), this->size()};
     }
     // From where and to where, if all that counts is about to be written anew: where nothing has
@@ -135,6 +141,12 @@ class LedgerOf : public Array {
     [[gnu::noinline]] void note(std::size_t i) {
         if (log_.size() >= kFew + was_ / 16) return save();
         log_.push_back({i, Array::operator[](i)});
+    }
+    [[gnu::noinline]] void note(std::size_t first, std::span<const std::int32_t> at) {
+        if (log_.size() + at.size() > kFew + was_ / 16) return save();
+        for (const std::int32_t i : at)
+            if (first + std::size_t(i) < whole_)
+                log_.push_back({first + std::size_t(i), Array::operator[](first + std::size_t(i))});
     }
     void save() {
         if (whole_ > 0) take_image();
