@@ -63,9 +63,42 @@ inline bool all_finite(const nb::ndarray<nb::ro, nb::any_contig, nb::device::cpu
 template <class T>
 const T* finite(const T* values, std::size_t n) {
     if (!all_finite(values, n))
-        throw std::invalid_argument("X: contains NaN or infinity; impute or drop such rows");
+        throw std::invalid_argument(
+            "Input X contains NaN or infinity (or a value too large for dtype); "
+            "drop or impute those values first");
     return values;
 }
+
+// One row of either floating type, seen through the buffer protocol: a third of what an ndarray costs.
+class PlainArray {
+  public:
+    explicit PlainArray(nb::handle x) {
+        if (PyObject_GetBuffer(x.ptr(), &view, PyBUF_ND | PyBUF_FORMAT) != 0) {
+            PyErr_Clear();
+            view.obj = nullptr;
+        }
+    }
+    ~PlainArray() {
+        if (view.obj) PyBuffer_Release(&view);
+    }
+    PlainArray(const PlainArray&) = delete;
+    PlainArray& operator=(const PlainArray&) = delete;
+
+    // act(values, n); false where it is no such row.
+    template <class Act>
+    bool visit(Act&& act) const {
+        if (!view.obj || view.ndim != 1 || !view.format || view.format[0] == '\0' ||
+            view.format[1] != '\0')
+            return false;
+        const auto n = static_cast<std::size_t>(view.shape[0]);
+        if (view.format[0] == 'd') return act(static_cast<const double*>(view.buf), n);
+        if (view.format[0] == 'f') return act(static_cast<const float*>(view.buf), n);
+        return false;
+    }
+
+  private:
+    Py_buffer view{};
+};
 
 // ---- rows ---------------------------------------------------------------------------------------
 

@@ -94,32 +94,48 @@ class Shared {
     // The short way, for one more example: it gets the next number. False, and nothing has happened:
     // x must go the long way, which converts it or says what is wrong.
     bool learn_next(nb::handle row, double y, double w, Register& numbers) {
-        Values1 x;
-        if (!nb::try_cast(row, x) || !is_real(x)) return false;
-        return typed(x, [&]<class S>(const S* values) {
-            Borrowed<std::vector<T>> buffer;
-            const std::size_t n = x.shape(0);
-            const T* stored = as(values, n, *buffer);
-            if (!all_finite(stored, n) || is_too_long({stored, n})) return false;
-            const Register::Turn turn(numbers);
-            if (numbers.full()) return false;
-            learn(Row<T>(stored, n), y, w, Id(numbers.next.load()));
-            ++numbers.next;
-            return true;
+        const PlainArray x(row);
+        return x.visit([&](const auto* values, std::size_t n) {
+            return learn_plain(values, n, y, w, numbers);
         });
     }
+    enum class NewNames { taught, refused };
     bool learn_next_dict(const Features& x, const Vocabulary& vocabulary, double y, double w,
-                         Register& numbers) {
+                         Register& numbers, NewNames strangers = NewNames::taught) {
         const Register::Turn turn(numbers);
         Borrowed<NamedRow<T>> named;
         Names fresh;
         const std::optional<Row<T>> row = try_read(*named, x, vocabulary, fresh);
         if (!row || is_too_long(*row) || numbers.full()) return false;
+        if (strangers == NewNames::refused && !fresh.empty()) return false;
         Taught taught(vocabulary, fresh);
         learn(*row, y, w, Id(numbers.next.load()));
         taught.keep();
         ++numbers.next;
         return true;
+    }
+
+    // Both in one callable of x and y, for examples of weight 1: arrays of that width, and dicts of
+    // names that the vocabulary has. target(y) is the number of y, or None. It holds on to the core
+    // unseen by the garbage collector: not for a core that may hold on to its holder.
+    static nb::object straight(nb::handle_t<Shared> core, const nb::callable& target,
+                               std::size_t width, const nb::object& vocabulary,
+                               const nb::object& numbers) {
+        const nb::object array = nb::module_::import_("numpy").attr("ndarray");
+        return nb::cpp_function([=, held = nb::borrow(core), model = nb::inst_ptr<Shared>(core),
+                                 turns = nb::cast<Register*>(numbers)](nb::handle x, nb::handle y) {
+            const bool named = PyDict_CheckExact(x.ptr()) && !vocabulary.is_none();
+            if (!named && x.type().ptr() != array.ptr()) return false;
+            const std::optional<double> number = number_of(target, y);
+            if (!number) return false;
+            if (named)
+                return model->learn_next_dict(nb::borrow<Features>(x),
+                                              nb::borrow<Vocabulary>(vocabulary), *number, 1.0,
+                                              *turns, NewNames::refused);
+            return PlainArray(x).visit([&](const auto* values, std::size_t n) {
+                return n == width && model->learn_plain(values, n, *number, 1.0, *turns);
+            });
+        });
     }
 
     // ---- scoring ----
@@ -411,6 +427,7 @@ class Shared {
         Change change(*this);
         for (std::size_t begin = 0; begin < n; begin += learn_block) {
             const auto block = rows.block(begin, std::min(learn_block, n - begin));
+            demand_finite(block);
             poll(block.size() * block.front().width);
             if (begin > 0) change.pause();
             settle(block.front());
@@ -421,6 +438,12 @@ class Shared {
             }
         }
         change.stands();
+    }
+
+    // Just before they are learned, while they are in the cache: all of them lie side by side.
+    static void demand_finite(std::span<const Row<T>> block) {
+        const T* const from = block.front().values;
+        finite(from, std::size_t(block.back().values + block.back().size - from));
     }
 
     // All rows of one call are scored by one and the same state of the model.
@@ -473,8 +496,28 @@ class Shared {
         return nb::borrow<Scores>(scores);
     }
 
-    static bool is_real(const Values1& x) {
-        return x.dtype() == nb::dtype<double>() || x.dtype() == nb::dtype<float>();
+    template <class S>
+    bool learn_plain(const S* values, std::size_t n, double y, double w, Register& numbers) {
+        Borrowed<std::vector<T>> buffer;
+        const Row<T> row(as(values, n, *buffer), n);
+        if (is_too_long(row)) return false;  // which NaN is, too
+        const Register::Turn turn(numbers);
+        if (numbers.full()) return false;
+        learn(row, y, w, Id(numbers.next.load()));
+        ++numbers.next;
+        return true;
+    }
+    static std::optional<double> number_of(const nb::callable& target, nb::handle y) {
+        const Callback asking;
+        const nb::object found = nb::steal(PyObject_CallOneArg(target.ptr(), y.ptr()));
+        const double number = found.is_valid() && !found.is_none() ? PyFloat_AsDouble(found.ptr())
+                                                                   : 0.0;
+        if (PyErr_Occurred()) {
+            if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw nb::python_error();
+            PyErr_Clear();  // no target at all: validation says so
+            return std::nullopt;
+        }
+        return found.is_none() ? std::nullopt : std::optional(number);
     }
     static std::optional<Row<T>> try_read(NamedRow<T>& named, const Features& x,
                                           const Vocabulary& vocabulary, Names& fresh) {
@@ -526,8 +569,13 @@ void bind_as(nb::module_& m, const std::string& name) {
         .def("learn_sparse", &Model::learn_sparse, "data"_a, "indices"_a, "indptr"_a, "width"_a,
              "y"_a, "w"_a, "ids"_a)
         .def("learn_next", &Model::learn_next, "x"_a, "y"_a, "w"_a, "numbers"_a)
-        .def("learn_next_dict", &Model::learn_next_dict, "x"_a, "vocabulary"_a, "y"_a, "w"_a,
-             "numbers"_a)
+        .def(
+            "learn_next_dict",
+            [](Model& self, const Features& x, const Vocabulary& vocabulary, double y, double w,
+               Register& numbers) { return self.learn_next_dict(x, vocabulary, y, w, numbers); },
+            "x"_a, "vocabulary"_a, "y"_a, "w"_a, "numbers"_a)
+        .def_static("straight", &Model::straight, "core"_a, "target"_a, "width"_a,
+                    "vocabulary"_a.none(), "numbers"_a)
         .def("score_dense", &Model::score_dense, "X"_a)
         .def("score_sparse", &Model::score_sparse, "data"_a, "indices"_a, "indptr"_a, "width"_a)
         .def("score_one", &Model::score_one, "x"_a)

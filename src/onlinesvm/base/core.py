@@ -7,7 +7,7 @@ method offers besides is known to its own estimator alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -55,6 +55,16 @@ class Core(Protocol):
     def learn_next_dict(
         self, x: dict[Any, Any], vocabulary: dict[Any, int], y: float, w: float, numbers: Numbering
     ) -> bool: ...
+    @staticmethod
+    def straight(
+        core: Core,
+        target: Callable[[Any], float | None],
+        width: int,
+        vocabulary: dict[Any, int] | None,
+        numbers: Numbering,
+    ) -> Callable[[Any, Any], bool]:
+        """The last two in one callable of x and y, for weight 1 and no new name."""
+
     def grow(self, classes: int) -> None: ...
 
     # Predicting, which changes nothing.

@@ -243,6 +243,10 @@ class OnlineEstimator(
         rows = getattr(self, "n_features_in_", 0) // _WEIGHTS_PER_ROW
         return max(_SLAB_ROWS, min(rows, _SLAB_ROWS_OF_WEIGHTS_MOST))
 
+    def _core_looks_first(self) -> bool:
+        # Who watches scores the rows before they are learned.
+        return self._learns_weights() and not self.verbose
+
     def _learns_weights(self) -> bool:
         """Whether it learns a weight for each feature, and keeps no examples."""
         return False
@@ -340,8 +344,11 @@ class OnlineEstimator(
         return _SLAB_ROWS_WATCHED if progress.watching else self._slab_rows()
 
     def _learn_slab(self, rows: Rows, y: Floats, w: Floats, ids: Ids) -> None:
-        counted = np.flatnonzero(w > 0)
-        if len(counted) < len(w):
+        counts = w > 0
+        if not counts.all():
+            if self._core_looks_first():
+                self._demand_numbers(rows)  # also of those that do not count
+            counted = np.flatnonzero(counts)
             rows, y, w, ids = rows.picked(counted), y[counted], w[counted], ids[counted]
         if len(rows):
             rows.learn(self._core, y, w, ids)

@@ -92,7 +92,7 @@ class Persistent(ModelState):
         with self._register:
             state: dict[str, Any] = dict(super().__getstate__())  # type: ignore[call-overload]
             state["_numbers"] = self._register.next, self._register.gap
-            for name in ("_register", "_core", "_direct_target"):
+            for name in ("_register", "_core", "_direct_target", "_straight"):
                 state.pop(name, None)
             if "_core" in self.__dict__:
                 state["_core_state"] = self._core.state()

@@ -42,13 +42,24 @@ class InputValidation(ModelState):
             rows, columns = self._read_records(frame_records(X), fresh=False, learning=learning)
         else:
             rows, columns = self._read_array(X, fresh=fresh)
+        if not (learning and self._core_looks_first()):
+            self._demand_numbers(rows)
+        self._check_kernel_takes(rows)
+        return rows if fresh else rows.stored(self._sparsely), columns
+
+    def _core_looks_first(self) -> bool:
+        """Whether the core looks at each block of rows just before it learns them.
+
+        Rows are then read from memory once; what was learned of the call is taken back.
+        """
+        return False
+
+    def _demand_numbers(self, rows: Rows) -> None:
         if not self._are_numbers(rows):
             raise ValueError(
                 "Input X contains NaN or infinity (or a value too large for dtype); "
                 "drop or impute those values first"
             )
-        self._check_kernel_takes(rows)
-        return rows if fresh else rows.stored(self._sparsely), columns
 
     def _are_numbers(self, rows: Rows) -> bool:
         """Whether every value can be learned from."""

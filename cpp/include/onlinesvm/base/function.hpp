@@ -83,10 +83,10 @@ class Function {
     // ---- one round ----
 
     void expect(std::span<const Row<T>> coming) {
-        if (auto* m = std::get_if<KernelModel<T>>(&model)) m->expect(coming);
+        std::visit([&](auto& m) { m.expect(coming); }, model);
     }
     void turn(std::size_t i) {
-        if (auto* m = std::get_if<KernelModel<T>>(&model)) m->turn(i);
+        std::visit([&](auto& m) { m.turn(i); }, model);
     }
 
     // The newest f at the example about to be learned.
@@ -142,7 +142,7 @@ class Function {
             for (const auto& [r, step] : changes) of.edit(r).bias += step;
         if (auto* m = std::get_if<LinearModel<T>>(&model)) {
             for (const auto& [r, step] : changes) {
-                const double v = step / of[r].a;
+                const double a = of[r].a, v = a == 1.0 ? step : step / a;  // w waits for a division
                 if (keeps.mean)
                     m->push(e.x, {r * parts, v}, {r * parts + 1, -of[r].b * v});
                 else

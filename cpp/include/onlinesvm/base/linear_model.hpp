@@ -66,6 +66,18 @@ class LinearModel {
             out[r] = bias[r] + product(x, n, w.data() + r * stride);
     }
 
+    // Examples to come. The weights that sparse ones need lie anywhere: they are asked for two examples
+    // ahead.
+    void expect(std::span<const Row<T>> examples) { coming = examples; }
+    void turn(std::size_t i) const {
+        constexpr std::size_t kAhead = 2, kOutputs = 2;
+        if (i + kAhead >= coming.size() || !coming[i + kAhead].sparse()) return;
+        const Row<T>& x = coming[i + kAhead];
+        const std::size_t n = known(x);
+        for (std::size_t r = 0; r < std::min(outputs(), kOutputs); ++r)
+            for (std::size_t k = 0; k < n; ++k) prefetch(w.data() + r * stride + x.indices[k]);
+    }
+
     // The scores of the example about to be learned, of every `every`-th output.
     void read(const Row<T>& x, std::size_t every, double* out) {
         widen(x.width);
@@ -219,6 +231,7 @@ class LinearModel {
     Ledger<double> w;          // outputs x stride, in whole lines, zero beyond `columns`
     PlainLedger<double> bias;  // outputs
     std::size_t stride = 0, columns = 0;
+    std::span<const Row<T>> coming;
 
     static constexpr std::size_t kPiece = 64;  // features of a sparse row brought together
 
@@ -258,6 +271,12 @@ class LinearModel {
     double product(const Row<T>& x, std::size_t n, const double* weights) const {
         if (x.sparse()) return loops->product_at(x.values, x.indices, weights, n);
         return loops->product(x.values, weights, n);
+    }
+
+    static void prefetch(const double* weight) {
+#if defined(__GNUC__)
+        __builtin_prefetch(weight, 1);
+#endif
     }
 
     // Stored values of x that have a weight; the others meet an implicit zero.
