@@ -122,8 +122,8 @@ class Shared {
                                std::size_t width, const nb::object& vocabulary,
                                const nb::object& numbers) {
         const nb::object array = nb::module_::import_("numpy").attr("ndarray");
-        return nb::cpp_function([=, held = nb::borrow(core), model = nb::inst_ptr<Shared>(core),
-                                 turns = nb::cast<Register*>(numbers)](nb::handle x, nb::handle y) {
+        const auto learn = [=, held = nb::borrow(core), model = nb::inst_ptr<Shared>(core),
+                            turns = nb::cast<Register*>(numbers)](nb::handle x, nb::handle y) {
             const bool named = PyDict_CheckExact(x.ptr()) && !vocabulary.is_none();
             if (!named && x.type().ptr() != array.ptr()) return false;
             const std::optional<double> number = number_of(target, y);
@@ -135,7 +135,8 @@ class Shared {
             return PlainArray(x).visit([&](const auto* values, std::size_t n) {
                 return n == width && model->learn_plain(values, n, *number, 1.0, *turns);
             });
-        });
+        };
+        return nb::cpp_function(learn, nb::arg("x").none(), nb::arg("y").none());
     }
 
     // ---- scoring ----

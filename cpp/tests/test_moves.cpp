@@ -51,6 +51,45 @@ void of_features(std::size_t n) {
     CHECK(close(loops.powers(c.x.data(), n, 0.5, {7.3, 0}), odd, kNear));
 }
 
+// Weights in whole lines: what lies behind the last feature stays 0.
+template <class T>
+void pushed(std::size_t n) {
+    Case<T> c(n);
+    const isa::Moves<T>& loops = isa::moves<T>();
+    const std::size_t lines = (n / isa::kWeightsInLine + 1) * isa::kWeightsInLine;
+    c.v.resize(lines), c.u.resize(lines);
+    double product = 0;
+    for (std::size_t i = 0; i < n; ++i) product += double(c.x[i]) * c.v[i];
+    CHECK(close(loops.product(c.x.data(), c.v.data(), n), product, kNear));
+    loops.push(c.x.data(), n, 0.5, c.v.data(), 0.0, nullptr);
+    for (std::size_t i = 0; i < n; ++i)
+        CHECK(close(c.v[i], c.was[i] + 0.5 * double(c.x[i]), kNear) && c.u[i] == c.u_was[i]);
+    loops.push(c.x.data(), n, 0.25, c.v.data(), -2.0, c.u.data());
+    for (std::size_t i = 0; i < n; ++i) {
+        CHECK(close(c.v[i], c.was[i] + 0.75 * double(c.x[i]), kNear));
+        CHECK(close(c.u[i], c.u_was[i] - 2.0 * double(c.x[i]), kNear));
+    }
+    for (std::size_t i = n; i < lines; ++i) CHECK(c.v[i] == 0.0 && c.u[i] == 0.0);
+}
+
+template <class T>
+void pushed_at_some(std::size_t n) {
+    Case<T> c(n);
+    const isa::Moves<T>& loops = isa::moves<T>();
+    std::vector<std::int32_t> at;
+    for (std::size_t i = 0; i < n; ++i) at.push_back(std::int32_t(3 * i + 1));
+    std::vector<double> v(3 * n + 2, 0.5), u(3 * n + 2, 0.25);
+    double sum = 0;
+    for (const T x : c.x) sum += 0.5 * double(x);
+    CHECK(close(loops.product_at(c.x.data(), at.data(), v.data(), n), sum, kNear));
+    loops.push_at(c.x.data(), at.data(), n, 2.0, v.data(), -1.0, u.data());
+    loops.push_at(c.x.data(), at.data(), n, 1.0, v.data(), 0.0, nullptr);
+    for (std::size_t i = 0; i < v.size(); ++i) {
+        const double x = i % 3 == 1 && i / 3 < n ? double(c.x[i / 3]) : 0.0;
+        CHECK(close(v[i], 0.5 + 3.0 * x, kNear) && close(u[i], 0.25 - x, kNear));
+    }
+}
+
 template <class T>
 void stretched(std::size_t n) {
     Case<T> c(n, true);
@@ -140,7 +179,8 @@ void the_first_array_counts() {
 
 template <class T>
 void of(std::size_t n) {
-    of_features<T>(n), stretched<T>(n), turned<T>(n), exchanged<T>(n), mirrored<T>(n);
+    of_features<T>(n), pushed<T>(n), pushed_at_some<T>(n), stretched<T>(n), turned<T>(n);
+    exchanged<T>(n), mirrored<T>(n);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 import onlinesvm
@@ -198,3 +199,54 @@ def test_an_id_that_is_held_is_refused() -> None:
         with pytest.raises(ValueError, match="bears already"):
             model.partial_fit(X[:1] + 1, y[:1], ids=[int(held[0])])
         assert fingerprint(model) == before
+
+
+LINEAR = [PassiveAggressiveClassifier, onlinesvm.PegasosSVC, onlinesvm.SGDSVC, onlinesvm.StreamSVC]
+
+
+@pytest.mark.parametrize("cls", LINEAR)
+@pytest.mark.parametrize("before", [0, 10])
+@pytest.mark.parametrize("sparsely", [False, True])
+@pytest.mark.parametrize("at", [0, 700, 2999])
+def test_a_bad_row_takes_back_what_was_learned_of_its_call(
+    cls: Any, before: int, sparsely: bool, at: int
+) -> None:
+    """Weights are moved by the rows before it: the core looks at each block as it comes."""
+    X, y = rows(3010)
+    given = sp.csr_array if sparsely else np.asarray
+    model = cls(classes=["no", "yes"])
+    if before:
+        model.partial_fit(given(X[:before]), y[:before])
+    was = fingerprint(model) if before else vars(model).keys() | {"_register"}
+    bad = X[before : before + 3000].copy()
+    bad[at, 1] = np.nan
+    for verb in (model.partial_fit, model.fit):
+        with pytest.raises(ValueError, match="contains NaN or infinity"):
+            verb(given(bad), y[before : before + 3000])
+    assert was == (fingerprint(model) if before else vars(model).keys())
+    model.partial_fit(given(X[before:]), y[before:])
+    twin = cls(classes=["no", "yes"]).partial_fit(given(X), y)
+    assert np.array_equal(model.coef_, twin.coef_)
+
+
+@pytest.mark.parametrize("cls", LINEAR)
+def test_a_bad_row_of_no_weight_is_refused_too(cls: Any) -> None:
+    X, y = rows(50)
+    X[30, 0], weight = np.inf, np.ones(50)
+    weight[30] = 0
+    with pytest.raises(ValueError, match="contains NaN or infinity"):
+        cls(classes=["no", "yes"]).partial_fit(X, y, sample_weight=weight)
+
+
+def test_few_sparse_rows_are_taken_back_out_of_many_weights() -> None:
+    """A few changes are written down one by one, many are saved as a whole."""
+    rng = np.random.default_rng(0)
+    X = sp.random_array((400, 5000), density=0.01, rng=rng, format="csr")
+    y = rng.integers(0, 2, 400)
+    model = PassiveAggressiveClassifier(classes=[0, 1]).partial_fit(X[:50], y[:50])
+    for stop in (52, 400):
+        was, bad = fingerprint(model), X[50:stop].copy()
+        bad.data[-1] = np.nan
+        with pytest.raises(ValueError, match="contains NaN or infinity"):
+            model.partial_fit(bad, y[50:stop])
+        assert fingerprint(model) == was

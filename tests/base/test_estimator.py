@@ -218,3 +218,56 @@ def test_records_take_the_short_way_of_a_model_with_named_columns(cls: Any) -> N
 
 def model_rows(X: Any) -> Any:
     return [dict(zip("abc", x, strict=True)) for x in X.tolist()]
+
+
+def test_the_straight_way_closes_with_whatever_it_was_opened_for() -> None:
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = (X[:, 0] > 0).astype(int)
+    model = PassiveAggressiveClassifier(classes="open")
+    for x, label in zip(X[:20], y, strict=False):
+        model.learn_one(x, label)
+    assert model._straight is not None
+    model.learn_one(X[42], 2)  # a label that nobody knew
+    assert model.learn_one(X[43], 2).classes_.tolist() == [0, 1, 2]
+    old = model._straight
+    model.fit(X[20:40], y[20:40])  # another core
+    model.learn_one(X[40], y[40]).learn_one(X[41], y[41])
+    assert model._straight not in (None, old)
+    twin = PassiveAggressiveClassifier(classes="open").fit(X[20:40], y[20:40])
+    twin.partial_fit(X[40:42], y[40:42])
+    assert np.array_equal(model.coef_, twin.coef_)
+    model.C = 0.5  # a parameter to be looked at
+    assert model._straight is None
+
+
+@pytest.mark.parametrize(
+    "x", [np.ones(2), np.ones((1, 3)), np.array([1.0, np.nan, 1.0]), np.ones(3, dtype=complex), 3]
+)
+def test_the_straight_way_leaves_bad_rows_to_those_who_name_the_fault(x: Any) -> None:
+    model = PassiveAggressiveClassifier(classes=[0, 1])
+    for label in (0, 1, 0):
+        model.learn_one(np.full(3, label + 0.5), label)
+    assert model._straight is not None
+    was = fingerprint(model)
+    with pytest.raises(ValueError, match=r"[xX]"):
+        model.learn_one(x, 1)
+    for label in (7, [1], None):
+        with pytest.raises(ValueError, match="y"):
+            model.learn_one(np.ones(3), label)
+    assert fingerprint(model) == was
+    model.learn_one(np.ma.masked_array(np.ones(3), mask=False), 1)
+    model.learn_one(np.ones(6)[::2], 1)
+    model.learn_one(np.ones(3, dtype=np.int64), 1)
+    model.learn_one(np.ones(3, dtype=">f8"), 1)
+    assert model.n_seen_ == 7
+
+
+def test_dicts_go_the_straight_way_until_they_bring_a_name() -> None:
+    records = [{"a": 1.0, "b": -1}, {"b": 2.0}, {"b": 1, "c": 4.0}, {"a": True, "c": -0.5}]
+    model = PassiveAggressiveClassifier(classes=[0, 1])
+    for i in range(12):
+        model.learn_one(records[i % 4], i % 2)
+    twin = PassiveAggressiveClassifier(classes=[0, 1])
+    twin.partial_fit([records[i % 4] for i in range(12)], [i % 2 for i in range(12)])
+    assert model.n_features_in_ == 3
+    assert np.array_equal(model.coef_, twin.coef_)

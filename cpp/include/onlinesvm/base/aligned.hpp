@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <new>
 #include <vector>
 
@@ -33,22 +34,26 @@ inline void give_lines(void* p, std::size_t bytes, std::size_t large) {
     ::operator delete(p, std::align_val_t(64));
 }
 
-template <class T>
+template <class T, std::size_t kLarge = std::size_t(1) << 20>
 struct LineAllocator {
     using value_type = T;
+    template <class U>
+    struct rebind {
+        using other = LineAllocator<U, kLarge>;
+    };
     LineAllocator() = default;
     template <class U>
-    LineAllocator(const LineAllocator<U>&) {}
+    LineAllocator(const LineAllocator<U, kLarge>&) {}
     T* allocate(std::size_t n) { return static_cast<T*>(take_lines(n * sizeof(T), kLarge)); }
     void deallocate(T* p, std::size_t n) { give_lines(p, n * sizeof(T), kLarge); }
     bool operator==(const LineAllocator&) const { return true; }
-
-  private:
-    static constexpr std::size_t kLarge = std::size_t(1) << 20;
 };
 
 template <class T>
 using Aligned = std::vector<T, LineAllocator<T>>;
+// Of a size that stays: the heap has its pages at hand when it is copied, the system would clear them.
+template <class T>
+using OnHeap = std::vector<T, LineAllocator<T, std::numeric_limits<std::size_t>::max()>>;
 
 // Large arrays grow by an eighth: of memory that is counted, half must not lie idle.
 inline constexpr std::size_t grown(std::size_t n) { return n + n / 8; }

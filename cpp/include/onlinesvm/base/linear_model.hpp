@@ -228,7 +228,7 @@ class LinearModel {
   private:
     double offset = 0.0;
     const isa::Moves<T>* loops = &isa::moves<T>();
-    Ledger<double> w;          // outputs x stride, in whole lines, zero beyond `columns`
+    LedgerOf<OnHeap<double>> w;  // outputs x stride, in whole lines, zero beyond `columns`
     PlainLedger<double> bias;  // outputs
     std::size_t stride = 0, columns = 0;
     std::span<const Row<T>> coming;
@@ -295,7 +295,7 @@ class LinearModel {
     }
     void lay_out(std::size_t room) {
         const std::size_t wider = round_up(room, isa::kWeightsInLine);
-        Aligned<double> moved(outputs() * wider);
+        OnHeap<double> moved(outputs() * wider);
         for (std::size_t r = 0; r < outputs(); ++r)
             std::copy_n(w.begin() + r * stride, columns, moved.begin() + r * wider);
         w = std::move(moved);
