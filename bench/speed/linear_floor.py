@@ -1,10 +1,11 @@
 """What bounds the linear classes: the parts of a call, each timed alone, in nanoseconds per row.
 
-200,000 rows of 54 float64 in one batch: reading them once is the floor; a call also looks for NaN
-and infinity, turns labels into numbers, and takes its steps, each of which needs the weights that
-the one before it left. Then rows of 22 one by one, as arrays and as dicts: the method in Python,
-the call into the core, and the least that any caller pays, a loop over the values. Then text: 60
-words of 2^20 hashed columns per row, in CSR. SGDClassifier and the classes do their normal work.
+200,000 rows of 54 float64 in one batch: reading them once is the floor; a call also turns labels
+into numbers, and takes its steps, each of which needs the weights that the one before it left. Then
+rows of 22 one by one, as arrays and as dicts: the method in Python, the call into the core, and the
+least that any caller pays, a loop over the values. Then text, 60 words of 2^20 hashed columns per
+row, in CSR, as a new model learns it at one stroke and as one that has begun learns it by the
+thousand rows. SGDClassifier and the classes do their normal work.
 """
 
 from __future__ import annotations
@@ -34,8 +35,13 @@ def core_alone(model: Any, X: Any, y: Any) -> Callable[[], Any]:
     return lambda: create(name, settings).learn_dense(X, codes, weights, ids)
 
 
-def show(report: Report, title: str, work: dict[str, Callable[[], Any]], n: int, laps: int) -> None:
-    """Nanoseconds per row of each, and how many times SGDClassifier's where it takes part."""
+def show(
+    report: Report, title: str, work: dict[str, Callable[[], Any]], n: int, laps: int
+) -> dict[str, float]:
+    """Nanoseconds per row of each, and how many times SGDClassifier's where it takes part.
+
+    Returns the seconds of each.
+    """
     best = {
         name: lap.best for name, lap in race(work, repeats=laps, clock=time.process_time).items()
     }
@@ -48,6 +54,7 @@ def show(report: Report, title: str, work: dict[str, Callable[[], Any]], n: int,
             bar = 8 if "text" not in title else 3
             report.bar(f"{title}: {SGD} time / {cls.__name__}", gain, at_least=bar)
     report.matrix(title, head, rows)
+    return best
 
 
 def learn_from(X: Any, y: Any) -> dict[str, Callable[[], Any]]:
@@ -56,6 +63,19 @@ def learn_from(X: Any, y: Any) -> dict[str, Callable[[], Any]]:
     }
     work[SGD] = lambda: SGDClassifier(random_state=0).partial_fit(X, y, classes=LABELS)
     return work
+
+
+def go_on_with(X: Any, y: Any, at_once: int = 1000) -> dict[str, Callable[[], Any]]:
+    """Rows in calls of a thousand, by models that have begun."""
+    starts = range(0, X.shape[0], at_once)
+    calls = [(X[i : i + at_once], y[i : i + at_once]) for i in starts]
+    begun = {cls.__name__: cls(classes=LABELS).partial_fit(*calls[0]) for cls in CLASSES}
+    begun[SGD] = SGDClassifier(random_state=0).partial_fit(*calls[0], classes=LABELS)
+
+    def learner(model: Any) -> Callable[[], Any]:
+        return lambda: [model.partial_fit(*call) for call in calls]
+
+    return {name: learner(model) for name, model in begun.items()}
 
 
 def batch(report: Report, options: Options, rng: np.random.Generator) -> None:
@@ -87,25 +107,25 @@ def one_by_one(report: Report, options: Options, rng: np.random.Generator) -> No
     model, named = (PassiveAggressiveClassifier(classes=LABELS) for _ in range(2))
     model.learn_one(rows[0], labels[0])
     named.learn_one(records[0], labels[0])
-    core, numbers, codes = model._core, model._register, {-1: 0.0, 1: 1.0}
-    dicts, names, vocabulary = named._core, named._register, named._vocabulary
-    assert vocabulary is not None
-    columns = vocabulary.columns
+    for learner, row in ((model, rows[0]), (named, records[0])):
+        learner.learn_one(row, labels[0])  # the second example opens the way of those to come
+    arrays, dicts = model._straight, named._straight
+    assert arrays is not None
+    assert dicts is not None
     work: dict[str, Callable[[], Any]] = {
         "arrays: a loop that does nothing": lambda: each(rows, labels, lambda x, y: None),
-        "arrays: call into the core": lambda: each(
-            rows, labels, lambda x, y: core.learn_next(x, codes[y], 1.0, numbers)
-        ),
+        "arrays: call into the core": lambda: each(rows, labels, arrays),
         "arrays: learn_one": lambda: each(rows, labels, model.learn_one),
         "dicts: a loop that adds the values": lambda: each(
             records, labels, lambda x, y: sum(x.values())
         ),
-        "dicts: call into the core": lambda: each(
-            records, labels, lambda x, y: dicts.learn_next_dict(x, columns, codes[y], 1.0, names)
-        ),
+        "dicts: call into the core": lambda: each(records, labels, dicts),
         "dicts: learn_one": lambda: each(records, labels, named.learn_one),
     }
-    show(report, "one by one, 22-wide", work, n, options.repeats)
+    best = show(report, "one by one, 22-wide", work, n, options.repeats)
+    for kind, bar in (("arrays", 2.5), ("dicts", 1.0)):
+        rate = n / best[f"{kind}: learn_one"] / 1e6
+        report.bar(f"one by one: {kind}, millions per second", rate, at_least=bar)
 
 
 def text(report: Report, options: Options, rng: np.random.Generator) -> None:
@@ -115,7 +135,8 @@ def text(report: Report, options: Options, rng: np.random.Generator) -> None:
     X = sp.csr_array((values, columns.ravel(), starts), shape=(n, 2**20))
     X.sum_duplicates()
     y = np.where(columns[:, 3] % 2, 1, -1)
-    show(report, "text, CSR of 2^20 columns", learn_from(X, y), n, options.repeats)
+    show(report, "text at one stroke, CSR of 2^20 columns", learn_from(X, y), n, options.repeats)
+    show(report, "text by the thousand", go_on_with(X, y), n, options.repeats)
 
 
 def main() -> None:

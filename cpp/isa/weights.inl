@@ -324,8 +324,8 @@ double mirror(const Lazy& w, double* theta, const T* x, size_t n, const Link& li
 }
 
 template <class T>
-constexpr onlinesvm::isa::Moves<T> kMoves = {
-    squares<T>, product<T>, push<T>,    product_at<T>, push_at<T>, range<T>,
-    powers<T>,  stretch<T>, turn<T>,    exchange<T>,   mirror<T>};
+constexpr onlinesvm::isa::Moves<T> kMoves = {squares<T>, product<T>,  push<T>,   product_at<T>,
+                                             push_at<T>, range<T>,    powers<T>, stretch<T>,
+                                             turn<T>,    exchange<T>, mirror<T>};
 
 }  // namespace
