@@ -511,8 +511,8 @@ class Shared {
     static std::optional<double> number_of(const nb::callable& target, nb::handle y) {
         const Callback asking;
         const nb::object found = nb::steal(PyObject_CallOneArg(target.ptr(), y.ptr()));
-        const double number = found.is_valid() && !found.is_none() ? PyFloat_AsDouble(found.ptr())
-                                                                   : 0.0;
+        const double number =
+            found.is_valid() && !found.is_none() ? PyFloat_AsDouble(found.ptr()) : 0.0;
         if (PyErr_Occurred()) {
             if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw nb::python_error();
             PyErr_Clear();  // no target at all: validation says so

@@ -229,7 +229,7 @@ class LinearModel {
     double offset = 0.0;
     const isa::Moves<T>* loops = &isa::moves<T>();
     LedgerOf<OnHeap<double>> w;  // outputs x stride, in whole lines, zero beyond `columns`
-    PlainLedger<double> bias;  // outputs
+    PlainLedger<double> bias;    // outputs
     std::size_t stride = 0, columns = 0;
     std::span<const Row<T>> coming;
 
