@@ -13,6 +13,7 @@ using onlinesvm::isa::kRanks;
 using onlinesvm::isa::Partner;
 using onlinesvm::isa::Picks;
 using onlinesvm::isa::Shape;
+using onlinesvm::isa::Worst;
 using std::size_t;
 
 template <class T, size_t Bytes>
@@ -467,12 +468,27 @@ Partner partner(const BoxView& box, const T* row, double h, double k, size_t n) 
                        : partner_of<T, false>(box, row, h, k, n);
 }
 
-double violation(const BoxView& box, size_t n) {
-    double worst = 0;
-    for (size_t i = 0; i < n; ++i) {
+Worst violation(const BoxView& box, size_t n) {
+    Vec64 most = Vec64{}, where = Vec64{}, index;
+    for (size_t j = 0; j < M; ++j) index[j] = double(j);
+    size_t i = 0;
+    for (; i + M <= n; i += M, index += double(M)) {
+        const Vec64 h = load(box.h + i);
+        const Vec64 up = load(box.rise + i) > 0 ? h : Vec64{};
+        const Vec64 down = load(box.fall + i) < 0 ? -h : Vec64{};
+        const Vec64 by = up > down ? up : down;
+        const auto worse = by > most;
+        most = worse ? by : most;
+        where = worse ? index : where;
+    }
+    Worst worst;
+    const auto offer_worst = [&](size_t j, double by) {
+        if (by > worst.by || (by == worst.by && j < worst.index)) worst = {j, by};
+    };
+    for (size_t j = 0; j < M; ++j) offer_worst(size_t(where[j]), most[j]);
+    for (; i < n; ++i) {
         const double h = box.h[i];
-        const double size = h < 0 ? (box.fall[i] < 0 ? -h : 0.0) : (box.rise[i] > 0 ? h : 0.0);
-        worst = size > worst ? size : worst;
+        offer_worst(i, h < 0 ? (box.fall[i] < 0 ? -h : 0.0) : (box.rise[i] > 0 ? h : 0.0));
     }
     return worst;
 }

@@ -52,6 +52,12 @@ struct Ends {
     double low = std::numeric_limits<double>::infinity();    // nobody may fall
 };
 
+// Who violates its condition most, and by how much; ties go to the first.
+struct Worst {
+    std::size_t index = 0;
+    double by = 0;  // nobody does
+};
+
 // Who gains most by falling while another rises; gain 0: nobody.
 struct Partner {
     std::size_t index = 0;
@@ -84,7 +90,7 @@ struct Table {
     // fall and makes (h - h_j)^2 / (k + k_j - 2 row_j) largest.
     Partner (*partner)(const BoxView&, const T* row, double h, double k, std::size_t n);
     // The largest |h| among those whose step is not zero.
-    double (*violation)(const BoxView&, std::size_t n);
+    Worst (*violation)(const BoxView&, std::size_t n);
     bool (*all_finite)(const T* x, std::size_t n);
     // scale cos(2 pi t) and scale sin(2 pi t). Beyond 2^22 turns (double: 2^51), where a number has no
     // room left for a part of one, it counts as whole.

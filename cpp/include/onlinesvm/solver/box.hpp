@@ -174,7 +174,7 @@ class Box final : public SteppingDual<Box<T>, T> {
                                     rows_.hot());
     }
     isa::Picks pick() { return pick(Pass()); }
-    double worst_of_hot() {
+    isa::Worst worst_of_hot() {
         return isa::table<T>().violation(Dual::view(rows_.resting()), rows_.hot());
     }
 
@@ -193,8 +193,13 @@ class Box final : public SteppingDual<Box<T>, T> {
                 picks = pick();
                 continue;
             }
-            // If the best pick violates by more than tol, some member does; else look at all.
-            if (std::abs(h_[first + picks.index[0]]) <= tol && worst_of_hot() <= tol) return;
+            // Who violates more than the one that gains most is a hair from its bound, and goes
+            // there first: each step of the others would move it by another hair.
+            if (std::abs(h_[first + picks.index[0]]) <= tol) {
+                const isa::Worst worst = worst_of_hot();
+                if (worst.by <= tol) return;
+                picks = {.n = 1, .index = {worst.index}, .gain = {picks.gain[0]}};
+            }
             if (patience.ends([&] { return newton_cost(); })) {
                 patience.begin(newton_steps(picks, left));
                 continue;
@@ -204,7 +209,7 @@ class Box final : public SteppingDual<Box<T>, T> {
             picks = pick(pass);
             patience.taken += pass.n;
         }
-        if (tol_.gain == 0 && worst_of_hot() > tol) capped_ = true;
+        if (tol_.gain == 0 && worst_of_hot().by > tol) capped_ = true;
     }
     Pass take_steps(const isa::Picks& picks) {
         Pass pass;
