@@ -180,6 +180,13 @@ void rows_of(const Shape<T>& k, const T* blocks, const T* norms, size_t d, size_
             tile<F, T, Q, P>(k, blocks, norms, d, p, queries + q, qn, out + q);
         for (; p < last; ++p) tile<F, T, Q, 1>(k, blocks, norms, d, p, queries + q, qn, out + q);
     }
+    for (; q + 2 <= n_queries; q += 2) {
+        const T* qn = query_norms ? query_norms + q : nothing;
+        size_t p = first;
+        for (; p + P <= last; p += P)
+            tile<F, T, 2, P>(k, blocks, norms, d, p, queries + q, qn, out + q);
+        for (; p < last; ++p) tile<F, T, 2, 1>(k, blocks, norms, d, p, queries + q, qn, out + q);
+    }
     for (; q < n_queries;
          ++q) {  // one query: several blocks are several streams, which the memory likes
         const T* qn = query_norms ? query_norms + q : nothing;

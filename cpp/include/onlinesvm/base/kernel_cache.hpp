@@ -256,20 +256,20 @@ class KernelCache {
         gone_.clear();
     }
 
-    // Many moves between runs at once: the cached rows follow when all are made, each visited once.
+    // Many moves between runs at once: the rows follow when all are made, each visited once.
     template <class Moves>
     void together(Moves&& moves) {
-        forget_expected();
         deferring_ = true;
         moves();
         deferring_ = false;
-        for (KernelRow<T>& r : cache_)
-            for (const auto& [a, b] : deferred_) {
-                if (b < r.known)
-                    std::swap(r.data()[a], r.data()[b]);
-                else
-                    r.known = std::min<std::size_t>(r.known, a);
-            }
+        for (auto* rows : {&cache_, &expected_})
+            for (KernelRow<T>& r : *rows)
+                for (const auto& [a, b] : deferred_) {
+                    if (b < r.known)
+                        std::swap(r.data()[a], r.data()[b]);
+                    else
+                        r.known = std::min<std::size_t>(r.known, a);
+                }
         deferred_.clear();
     }
 

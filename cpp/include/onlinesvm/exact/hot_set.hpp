@@ -23,10 +23,12 @@ class HotSet {
             return std::all_of(machines.begin(), machines.end(),
                                [&](auto& machine) { return machine->firm(j); });
         };
-        for (Slot j(rows.resting()); j < rows.active(); ++j)
-            if (supports(j) && firm(j)) rows.rest(j);
-        for (Slot j(rows.active()); j-- > rows.resting();)
-            if (!supports(j) && firm(j)) rows.demote(j);
+        rows.together([&] {
+            for (Slot j(rows.resting()); j < rows.active(); ++j)
+                if (supports(j) && firm(j)) rows.rest(j);
+            for (Slot j(rows.active()); j-- > rows.resting();)
+                if (!supports(j) && firm(j)) rows.demote(j);
+        });
         limit_ = std::max(kFew, std::int64_t(kGrowth * double(rows.hot())));
     }
 

@@ -119,11 +119,16 @@ class RampModel : public OneVsRest<T, Box<T>> {
     bool relocate(Box<T>& box) {
         if (std::isinf(ramp_.s)) return false;
         changed_.clear();
-        for (Slot j{}; j < rows_->size(); ++j) {
+        const auto strays = [&, edge = 1 - ramp_.s, beyond = 1 - ramp_.s + terms_.kkt](Slot j) {
             const double g = box.gradient(j);
-            if (box.upper(j) == 0 ? in_ramp(g) && cost(j) > 0 : g > 1 - ramp_.s + terms_.kkt)
-                changed_.push_back(rows_->id(j));
-        }
+            const bool out = box.upper(j) == 0;
+            return (out & (g <= edge)) | (!out & (g > beyond));
+        };
+        bool any = false;  // seldom: no branch for each
+        for (Slot j{}; j < rows_->size(); ++j) any |= strays(j);
+        if (!any) return false;
+        for (Slot j{}; j < rows_->size(); ++j)
+            if (strays(j) && cost(j) > 0) changed_.push_back(rows_->id(j));
         for (Id id : changed_) {
             const Slot j = rows_->slot(id);
             box.bound(j, box.upper(j) == 0 ? cost(j) : 0);

@@ -147,6 +147,9 @@ class Box final : public SteppingDual<Box<T>, T> {
     }
 
     bool promote_violators() {
+        if (worst_of(0, rows_.resting()).by <= tol_.kkt &&
+            worst_of(rows_.active(), rows_.size()).by <= tol_.kkt)
+            return false;
         std::vector<std::pair<double, Id>> found;
         for (Slot j{}; j < rows_.size(); ++j)
             if (!rows_.is_hot(j) && violates(j)) found.push_back({-gain_of(j), rows_.id(j)});
@@ -174,9 +177,11 @@ class Box final : public SteppingDual<Box<T>, T> {
                                     rows_.hot());
     }
     isa::Picks pick() { return pick(Pass()); }
-    isa::Worst worst_of_hot() {
-        return isa::table<T>().violation(Dual::view(rows_.resting()), rows_.hot());
+    // Who of the slots [first, last) violates most; its index counts from there.
+    isa::Worst worst_of(std::size_t first, std::size_t last) {
+        return isa::table<T>().violation(Dual::view(first), last - first);
     }
+    isa::Worst worst_of_hot() { return worst_of(rows_.resting(), rows_.active()); }
 
     // Optimal over the hot members: passes of the best one-variable steps, and Newton steps where
     // these have taken longer than one costs.
