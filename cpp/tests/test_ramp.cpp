@@ -52,6 +52,25 @@ void settles_by_call(std::size_t budget) {
     }
 }
 
+// The vector loop that looks for the worst violator agrees with the definition; the first of equals.
+template <class T>
+void finds_the_worst() {
+    std::mt19937 random(3);
+    const auto draw = [&] { return double(int(random() % 9) - 4) / 4; };  // many ties and zeros
+    for (std::size_t n = 0; n < 70; ++n) {
+        std::vector<double> h(n), fall(n), rise(n), k(n, 1.0);
+        isa::Worst truth;
+        for (std::size_t i = 0; i < n; ++i) {
+            h[i] = draw(), fall[i] = std::min(0.0, draw()), rise[i] = std::max(0.0, draw());
+            const double by = h[i] > 0 ? (rise[i] > 0) * h[i] : (fall[i] < 0) * -h[i];
+            if (by > truth.by) truth = {i, by};
+        }
+        const isa::Worst found = isa::table<T>().violation(
+            {h.data(), fall.data(), rise.data(), k.data(), k.data(), true}, n);
+        CHECK(found.by == truth.by && found.index == truth.index);
+    }
+}
+
 // Noise pushes examples out of the ramp; one round is not enough to look who is inside now.
 void running_out_of_rounds_is_told() {
     const Stream<double> stream(90, 2, 2, false);
@@ -113,6 +132,8 @@ void learns_offline(bool sparse) {
 }
 
 int main() {
+    finds_the_worst<float>();
+    finds_the_worst<double>();
     running_out_of_rounds_is_told();
     for (std::size_t budget : {Room::kAll, std::size_t(20)}) settles_by_call(budget);
     for (bool sparse : {false, true}) {

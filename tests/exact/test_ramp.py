@@ -548,6 +548,21 @@ def test_queries_do_not_care_how_the_stream_is_cut(query):
     np.testing.assert_array_equal(whole.dual_coef_, parts.dual_coef_)
 
 
+@pytest.mark.parametrize("cut", [1, 50])
+def test_bits_do_not_hang_on_the_cut_where_many_come_to_rest(tmp_path, cut):
+    data = paper_task("Waveform", train_rows=900).data
+    X, y, params = data.X_train, data.y_train, {"gamma": 0.024, "classes": [-1, 1]}
+    whole = RampSVC(**params).partial_fit(X, y)
+    parts = RampSVC(**params)
+    for start in range(0, len(y), cut):
+        parts.partial_fit(X[start : start + cut], y[start : start + cut])
+        if start == 450:
+            parts.save(tmp_path / "model")
+            parts = onlinesvm.load(tmp_path / "model")
+    np.testing.assert_array_equal(whole.support_, parts.support_)
+    np.testing.assert_array_equal(whole.dual_coef_, parts.dual_coef_)
+
+
 # ---- weights -------------------------------------------------------------------------------------
 
 
