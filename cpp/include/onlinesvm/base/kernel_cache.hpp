@@ -13,6 +13,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <unordered_map>
@@ -56,6 +57,12 @@ class KernelRow {
         std::copy_n(block_.data(), block_.empty() ? 0 : known, grown.data());
         block_ = std::move(grown);
     }
+    // Whether there is room for one value more, which is then known.
+    bool learns_another() {
+        if (known == block_.size()) return false;
+        ++known;
+        return true;
+    }
     bool pour(Slabs<T>& slabs) { return slabs.pour(block_, known); }
 
     std::size_t known = 0;
@@ -92,6 +99,10 @@ class KernelCache {
     }
 
     bool holds(Id id) const { return slot_of_.contains(id); }
+    std::optional<Slot> find(Id id) const {
+        const auto it = slot_of_.find(id);
+        return it == slot_of_.end() ? std::nullopt : std::optional(it->second.slot);
+    }
     Slot slot(Id id) const {
         const auto it = slot_of_.find(id);
         if (it == slot_of_.end())
@@ -120,14 +131,14 @@ class KernelCache {
             expected_.back().reserve(slabs_, upto);
             out.push_back(expected_.back().data());
         }
-        const bool worth_it = double(xs.size()) * double(upto) * double(store_.width()) > kShared;
-        share_out(worth_it ? threads_ : 1, upto, isa::lanes<T> * 4,
-                  [&](auto first, auto last) { store_.rows(xs, first, last, out.data()); });
+        share_slots(0, upto, xs.size() * xs.front().size,
+                    [&](auto first, auto last) { store_.rows(xs, first, last, out.data()); });
         for (KernelRow<T>& row : expected_) row.known = upto;
     }
     // The next to be learned is the i-th of those expected. Each is the next one once.
     void turn(std::size_t i) { turn_ = i; }
-    void use_threads(std::size_t n) { threads_ = n; }
+    void use_threads(std::size_t n) { crew_.resize(n); }
+    Crew& crew() { return crew_; }  // alive until the change at hand is over
     void forget_expected() {
         while (coming_.size() > 0) coming_.pop();
         for (KernelRow<T>& row : expected_)
@@ -239,8 +250,10 @@ class KernelCache {
         ids_.commit();
         store_.commit();
         gone_.clear();
+        crew_.dismiss();
     }
     void revert() noexcept {
+        crew_.dismiss();
         forget_expected();
         deferring_ = false;
         deferred_.clear();
@@ -275,9 +288,11 @@ class KernelCache {
 
     // ---- kernel rows ----
 
-    // The cached row of a slot, valid below `upto`.
+    // The cached row of a slot, valid below `upto`. Shares of a job read what is ready, and change
+    // nothing.
     const T* row(Slot j, std::size_t upto) {
         KernelRow<T>& r = cache_[j];
+        if (crew_.busy()) return r.data();
         r.used = ++clock_;
         if (r.known < upto || r.empty()) {
             reserve(r, upto);
@@ -291,7 +306,7 @@ class KernelCache {
     void rows(std::span<const Slot> slots, std::size_t upto, const T** out) {
         std::array<Slot, 8> late;
         std::size_t n_late = 0, from = upto, known = 0;
-        for (Slot j : slots) {
+        for (Slot j : crew_.busy() ? std::span<const Slot>() : slots) {
             if (cache_[j].known < upto && !cache_[j].empty()) {
                 reserve(cache_[j], upto);
                 borrow(j, upto);
@@ -312,11 +327,24 @@ class KernelCache {
                 xs[i] = store_.get(late[i], several_[i]);
                 targets[i] = r.data();
             }
-            store_.rows(std::span<const Row<T>>(xs.data(), n_late), from, upto, targets.data());
+            const std::span<const Row<T>> several(xs.data(), n_late);
+            share_slots(from, upto, n_late * xs[0].size, [&](auto first, auto last) {
+                store_.rows(several, first, last, targets.data());
+            });
             for (std::size_t i = 0; i < n_late; ++i) cache_[late[i]].known = upto;
         }
         for (std::size_t i = 0; i < slots.size(); ++i) out[i] = row(slots[i], upto);
-        keep_within_budget();
+        if (!crew_.busy()) keep_within_budget();
+    }
+    // Makes the rows of these slots ready over the active ones, for shares to read. False if there is
+    // no room for all of them at once.
+    bool make_ready(std::span<const Slot> slots) {
+        std::array<const T*, 8> out;
+        for (auto rest = slots; !rest.empty(); rest = rest.subspan(std::min<std::size_t>(8, rest.size())))
+            rows(rest.first(std::min<std::size_t>(8, rest.size())), active_, out.data());
+        return std::all_of(slots.begin(), slots.end(), [&](Slot j) {
+            return !cache_[j].empty() && cache_[j].known >= active_;
+        });
     }
     // h -= sum by_i K_i over the slots [first, last), eight kernel rows at a time. Where a few are
     // missing to eight, zeros take their places: one trip through h instead of several.
@@ -330,7 +358,9 @@ class KernelCache {
             rows(std::span<const Slot>(slots.data(), n), last, out.data());
             if (n > 2)
                 for (; n < 8; ++n) out[n] = out[0], by[n] = 0;
-            isa::table<T>().subtract(h, out.data(), by.data(), n, first, last);
+            share_slots(first, last, n * kPerValue, [&](auto begin, auto end) {
+                isa::table<T>().subtract(h, out.data(), by.data(), n, begin, end);
+            });
         }
     }
     // Gives a slot the row that was computed when it arrived.
@@ -418,7 +448,10 @@ class KernelCache {
   private:
     static constexpr double kMemory = 0.99;     // of the share of examples that moved something
     static constexpr std::size_t kWide = 32;    // features that cost more than a look elsewhere
-    static constexpr double kShared = 4e6;      // products that pay for starting a thread
+    static constexpr double kShared = 4e5;      // products that pay for telling other threads
+    static constexpr std::size_t kPerValue = 8;  // products for the price of a cached value
+    static constexpr std::size_t kRows = 512;    // to be visited that pay for it
+    static constexpr std::size_t kTile = isa::lanes<T> * 4;  // slots that one of them takes at least
     static constexpr std::size_t kPinned = 16;  // rows in use at one time are never evicted
     static constexpr std::size_t kSpare = 32;   // rows kept for the next ones
     static constexpr std::size_t kNone = std::size_t(-1);
@@ -442,8 +475,21 @@ class KernelCache {
     void complete(KernelRow<T>& r, Row<T> x, std::size_t upto) {
         if (r.known >= upto) return;
         r.reserve(slabs_, upto);
-        store_.row(x, r.known, upto, r.data());
+        share_slots(r.known, upto, x.size,
+                    [&](auto first, auto last) { store_.row(x, first, last, r.data()); });
         r.known = upto;
+    }
+    // Calls work(first, last) for parts of the slots [first, last), each with so many products: by
+    // threads where that pays. What a user's own function computes may hang on how much it is asked for.
+    template <class Work>
+    void share_slots(std::size_t first, std::size_t last, std::size_t each, Work&& work) {
+        if (double(last - first) * double(each) < kShared ||
+            store_.kernel().shape == Shape::function)
+            return work(first, last);
+        const std::size_t from = first / kTile * kTile;
+        crew_.divide(last - from, kTile, [&](std::size_t begin, std::size_t end) {
+            work(std::max(first, from + begin), from + end);
+        });
     }
 
     // What the rows of later slots know of this one need not be computed again: k(i, j) = k(j, i).
@@ -477,17 +523,16 @@ class KernelCache {
             if (b < r.known) {
                 std::swap(r.data()[a], r.data()[b]);
             } else if (i == b || i < row_b.known) {  // r does not know b, but b's own row knows r
-                if (a == r.known) {
-                    r.reserve(slabs_, a + 1);
-                    ++r.known;
-                }
+                if (a == r.known && !r.learns_another()) return;
                 r.data()[a] = i == b ? T(diagonal()[b]) : row_b.data()[i];
             } else {
                 r.known = a;
             }
         };
-        for (Slot i{}; i < active_; ++i)
-            if (i != b) exchange(i);
+        crew_.divide(active_, kRows, [&](std::size_t first, std::size_t last) {
+            for (Slot i(first); i < last; ++i)
+                if (i != b) exchange(i);
+        });
         if (a >= active_) exchange(a);
         exchange(b);
         exchange_expected(a, b);
@@ -564,7 +609,7 @@ class KernelCache {
     std::vector<Follower*> followers_;
     std::size_t resting_ = 0, active_ = 0, budget_;
     std::uint64_t clock_ = 0;
-    std::size_t threads_ = 1;  // for blocks of rows
+    Crew crew_;
     bool deferring_ = false;
     std::vector<std::pair<Slot, Slot>> deferred_;  // swaps that the cached rows have yet to follow
     typename Store<T>::Scratch scratch_;

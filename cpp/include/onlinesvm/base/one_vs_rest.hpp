@@ -224,7 +224,14 @@ class OneVsRest {
     // f of the example being learned, as its machines keep it.
     void decide(const KernelRow<T>& row) {
         f_.resize(machines_.size());
-        for (std::size_t c = 0; c < machines_.size(); ++c) f_[c] = machines_[c]->f(row.data());
+        each_machine([&](std::size_t c) { f_[c] = machines_[c]->f(row.data()); });
+    }
+    bool has_many() const { return rows_->active() >= kMany; }
+    // act(c) for every machine, each by a thread of its own where they have many values to pass.
+    template <class Act>
+    void each_machine(Act&& act) {
+        if (has_many()) return rows_->crew().work(machines_.size(), act);
+        for (std::size_t c = 0; c < machines_.size(); ++c) act(c);
     }
     double cost(Slot j) const { return notes_->cost[j]; }
     double sign(std::size_t output, double label) const {
@@ -343,7 +350,8 @@ class OneVsRest {
         return all;
     }
 
-    static constexpr std::size_t kFew = 32;  // of a kind, in a spot check
+    static constexpr std::size_t kFew = 32;     // of a kind, in a spot check
+    static constexpr std::size_t kMany = 1000;  // slots that a machine passes while a thread wakes
     // What a file says is taken only where it fits together. A user's own function is never from a
     // file, and may be no kernel.
     void demand_sound() {

@@ -116,6 +116,7 @@ class Lasvm : public PairModel<T> {
     using Base::machines_, Base::rows_, Base::sign, Base::f_, Base::decide;
     static constexpr int kRounds = 50;
     static constexpr std::int64_t kMost = 100;  // steps after one example
+    static constexpr std::size_t kLooks = 32;   // at examples, by one thread
 
     // PROCESS: the example enters if some machine wants it, and steps. While a class is
     // missing there is no partner to step with, and a few examples wait for it.
@@ -134,46 +135,90 @@ class Lasvm : public PairModel<T> {
         Slot k = this->hold(x, y, params_.C * weight, id);
         rows_->keep(k, std::move(row));
         k = rows_->promote(k);
+        pairs_.clear();
         for (std::size_t c = 0; c < machines_.size(); ++c) {
             machines_[c]->learn(k, sign(c, y), this->cost(k), f_[c]);
-            machines_[c]->process(k);
+            if (machines_[c]->complete()) pairs_.push_back({c, machines_[c]->pair_of(k)});
         }
+        each_pair([&](std::size_t c) { machines_[c]->process(k); });
         idlers_.push_back(id);
         return true;
     }
-    // REPROCESS, first half: the pairs that violate most step.
+    // REPROCESS, first half: the pairs that violate most step, one of each machine at a time.
     bool reprocess() {
         const bool adapts = params_.reprocess < 0;
         const std::int64_t least = adapts ? 1 : params_.reprocess, most = adapts ? kMost : least;
         bool moved = false;
-        for (auto& m : machines_) moved |= m->reprocess(least, most);
-        return moved;
+        stuck_.assign(machines_.size(), 0);
+        for (std::int64_t taken = 0;; ++taken) {
+            pairs_.clear();
+            for (std::size_t c = 0; c < machines_.size(); ++c)
+                if (!stuck_[c] && machines_[c]->is_due(taken, {least, most}))
+                    pairs_.push_back({c, machines_[c]->best_pair()});
+            if (pairs_.empty()) return moved;
+            each_pair([&](std::size_t c) { stuck_[c] = !machines_[c]->reprocess(); });
+            for (const Stepping& s : pairs_) moved |= !stuck_[s.machine];
+        }
     }
+    // A pair of a machine that is about to step.
+    struct Stepping {
+        std::size_t machine;
+        std::array<Slot, 2> pair;
+    };
+    // step(c) for the machines of pairs_. While they step they do not know of each other: each may
+    // have a thread of its own, once the kernel rows are there.
+    template <class Step>
+    void each_pair(Step&& step) {
+        const auto one = [&](std::size_t i) { step(pairs_[i].machine); };
+        if (rows_->crew().hands() > 1 && this->has_many()) {
+            slots_.clear();
+            for (const Stepping& s : pairs_) slots_.insert(slots_.end(), s.pair.begin(), s.pair.end());
+            keep_last_first(slots_);
+            if (rows_->make_ready(slots_)) return rows_->crew().work(pairs_.size(), one);
+        }
+        for (std::size_t i = 0; i < pairs_.size(); ++i) one(i);
+    }
+    static void keep_last_first(std::vector<Slot>& slots) {
+        std::sort(slots.rbegin(), slots.rend());
+        slots.erase(std::unique(slots.begin(), slots.end()), slots.end());
+    }
+
     // REPROCESS, second half: examples that can help no pair leave.
     bool prune() {
         for (auto& m : machines_)
             for (Id id : m->retired()) idlers_.push_back(id);
-        std::vector<Slot> idle;
+        slots_.clear();
         for (Id id : idlers_)
-            if (rows_->holds(id) && !this->supports(rows_->slot(id)))
-                idle.push_back(rows_->slot(id));
-        std::sort(idle.rbegin(), idle.rend());  // last first: a removal moves the last slot only
-        idle.erase(std::unique(idle.begin(), idle.end()), idle.end());
+            if (const auto j = rows_->find(id)) slots_.push_back(*j);
+        keep_last_first(slots_);  // a removal moves the last slot only
+        standing_.resize(slots_.size());
+        rows_->crew().divide(slots_.size(), kLooks, [&](std::size_t first, std::size_t last) {
+            for (std::size_t i = first; i < last; ++i) standing_[i] = standing(slots_[i]);
+        });
         idlers_.clear();
         const std::size_t before = rows_->size();
-        for (Slot j : idle)
-            if (dispensable(j))
-                rows_->remove(j);
-            else
-                idlers_.push_back(rows_->id(j));
+        for (std::size_t i = 0; i < slots_.size(); ++i)
+            if (standing_[i] == Standing::dispensable && nobody_waits_for_seeds())
+                rows_->remove(slots_[i]);
+            else if (standing_[i] != Standing::supports)
+                idlers_.push_back(rows_->id(slots_[i]));
         if (rows_->size() == before) return false;
-        for (auto& m : machines_) m->look();
+        this->each_machine([&](std::size_t c) { machines_[c]->look(); });
         return true;
     }
-    bool dispensable(Slot j) const {
-        return std::all_of(machines_.begin(), machines_.end(), [&](const auto& m) {
-            return m->complete() ? m->idle(j) : !room_for_seeds(rows_->size() - 1);
+    enum class Standing : std::uint8_t { supports, may_help, dispensable };
+    Standing standing(Slot j) const {
+        if (this->supports(j)) return Standing::supports;
+        const bool idle = std::all_of(machines_.begin(), machines_.end(), [&](const auto& m) {
+            return !m->complete() || m->idle(j);
         });
+        return idle ? Standing::dispensable : Standing::may_help;
+    }
+    // Another one may go: no machine that lacks a class needs it.
+    bool nobody_waits_for_seeds() const {
+        return !room_for_seeds(rows_->size() - 1) ||
+               std::all_of(machines_.begin(), machines_.end(),
+                           [](const auto& m) { return m->complete(); });
     }
     bool room_for_seeds(std::size_t held) const {
         return std::int64_t(held) < params_.seed_per_class;
@@ -204,6 +249,12 @@ class Lasvm : public PairModel<T> {
     std::int64_t labels_used_ = 0;
     std::int64_t entered_ = 0;
     PlainLedger<Id> idlers_;  // held without supporting anything: candidates to leave
+
+    // Of the example at hand:
+    std::vector<Stepping> pairs_;
+    std::vector<std::uint8_t> stuck_;  // per machine
+    std::vector<Slot> slots_;
+    std::vector<Standing> standing_;
 };
 
 }  // namespace onlinesvm

@@ -108,18 +108,26 @@ class Pair final : public SteppingDual<Pair<T>, T> {
 
     // PROCESS: the new member k and its best partner. False if they do not violate.
     bool process(Slot k) {
-        if (!complete()) return false;
-        const Slot i(hi_[k] > 0 ? k : ends_.up), j(hi_[k] > 0 ? ends_.down : k);
-        return h_[i] - h_[j] > terms_.tau && step(i, j);
+        const auto [i, j] = pair_of(k);
+        return complete() && h_[i] - h_[j] > terms_.tau && step(i, j);
     }
-    // Steps of the best pair: `least` of them where it violates, then more while it does so
-    // grossly, but no more than `most`. False if there was none to take.
-    bool reprocess(std::int64_t least, std::int64_t most) {
-        std::int64_t taken = climb(Order::first, terms_.tau, least);
-        if (taken == least)
-            taken += climb(Order::first, std::max(terms_.tau, kGross), most - least);
-        return taken > 0;
+    std::array<Slot, 2> pair_of(Slot k) const {
+        return hi_[k] > 0 ? std::array{k, down()} : std::array{up(), k};
     }
+    // REPROCESS: steps of the best pair, `least` of them where it violates, then more while it does
+    // so grossly, but no more than `most`. Is another due, after so many?
+    struct Steps {
+        std::int64_t least, most;
+    };
+    bool is_due(std::int64_t taken, Steps steps) const {
+        return taken < steps.most && delta() > (taken < steps.least ? terms_.tau : gross());
+    }
+    // False if it was too short for the numbers.
+    bool reprocess() {
+        poll(4 * rows_.hot());
+        return step(up(), down());
+    }
+    std::array<Slot, 2> best_pair() const { return {up(), down()}; }
     // Until no pair violates by more than tau, or by more than rounding leaves. Where the worst
     // pairs crawl, as beside contradictory duplicates, those that gain most go on; given up where
     // many steps have not raised the dual by what its digits can show.
@@ -222,6 +230,7 @@ class Pair final : public SteppingDual<Pair<T>, T> {
         }
         ends_ = ends;
     }
+    double gross() const { return std::max(terms_.tau, kGross); }
     Slot up() const { return Slot(ends_.up); }
     Slot down() const { return Slot(ends_.down); }
     double h(Slot j) const { return j == kAnchor ? 0 : h_[j]; }
