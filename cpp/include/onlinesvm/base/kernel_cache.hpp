@@ -336,32 +336,31 @@ class KernelCache {
         for (std::size_t i = 0; i < slots.size(); ++i) out[i] = row(slots[i], upto);
         if (!crew_.busy()) keep_within_budget();
     }
-    // Makes the rows of these slots ready over the active ones, for shares to read. False if there is
-    // no room for all of them at once.
-    bool make_ready(std::span<const Slot> slots) {
+    // Makes the rows of these slots valid below `upto`, for shares to read. False if there is no room
+    // for all of them at once.
+    bool make_ready(std::span<const Slot> slots, std::size_t upto) {
         std::array<const T*, 8> out;
-        for (auto rest = slots; !rest.empty(); rest = rest.subspan(std::min<std::size_t>(8, rest.size())))
-            rows(rest.first(std::min<std::size_t>(8, rest.size())), active_, out.data());
-        return std::all_of(slots.begin(), slots.end(), [&](Slot j) {
-            return !cache_[j].empty() && cache_[j].known >= active_;
-        });
-    }
-    // h -= sum by_i K_i over the slots [first, last), eight kernel rows at a time. Where a few are
-    // missing to eight, zeros take their places: one trip through h instead of several.
-    void subtract(double* h, std::span<const Move> moves, std::size_t first, std::size_t last) {
-        std::array<Slot, 8> slots;
-        std::array<double, 8> by;
-        std::array<const T*, 8> out;
-        for (; !moves.empty(); moves = moves.subspan(std::min<std::size_t>(8, moves.size()))) {
-            std::size_t n = std::min<std::size_t>(8, moves.size());
-            for (std::size_t i = 0; i < n; ++i) slots[i] = moves[i].slot, by[i] = moves[i].by;
-            rows(std::span<const Slot>(slots.data(), n), last, out.data());
-            if (n > 2)
-                for (; n < 8; ++n) out[n] = out[0], by[n] = 0;
-            share_slots(first, last, n * kPerValue, [&](auto begin, auto end) {
-                isa::table<T>().subtract(h, out.data(), by.data(), n, begin, end);
-            });
+        for (auto rest = slots; !rest.empty();) {
+            const std::size_t n = std::min<std::size_t>(8, rest.size());
+            rows(rest.first(n), upto, out.data());
+            rest = rest.subspan(n);
         }
+        return std::all_of(slots.begin(), slots.end(),
+                           [&](Slot j) { return !cache_[j].empty() && cache_[j].known >= upto; });
+    }
+    // h -= sum by_i K_i over the slots [first, last), eight kernel rows at a time: by threads, once all
+    // rows are there, each with some of the slots.
+    void subtract(double* h, std::span<const Move> moves, std::size_t first, std::size_t last) {
+        const std::size_t each = moves.size() * kPerValue;
+        if (crew_.hands() > 1 && double(last - first) * double(each) >= kShared) {
+            wanted_.clear();
+            for (const Move& move : moves) wanted_.push_back(move.slot);
+            if (make_ready(wanted_, last))
+                return share_slots(first, last, each, [&](auto begin, auto end) {
+                    subtract_eights(h, moves, begin, end, last);
+                });
+        }
+        subtract_eights(h, moves, first, last, last);
     }
     // Gives a slot the row that was computed when it arrived.
     void keep(Slot j, KernelRow<T> row) {
@@ -446,12 +445,13 @@ class KernelCache {
     }
 
   private:
-    static constexpr double kMemory = 0.99;     // of the share of examples that moved something
-    static constexpr std::size_t kWide = 32;    // features that cost more than a look elsewhere
-    static constexpr double kShared = 4e5;      // products that pay for telling other threads
-    static constexpr std::size_t kPerValue = 8;  // products for the price of a cached value
+    static constexpr double kMemory = 0.99;      // of the share of examples that moved something
+    static constexpr std::size_t kWide = 32;     // features that cost more than a look elsewhere
+    static constexpr double kShared = 4e5;       // products that pay for telling other threads
+    static constexpr std::size_t kPerValue = 8;  // products for the price of a value at hand
     static constexpr std::size_t kRows = 512;    // to be visited that pay for it
-    static constexpr std::size_t kTile = isa::lanes<T> * 4;  // slots that one of them takes at least
+    static constexpr std::size_t kTile =
+        isa::lanes<T> * 4;                      // slots that one of them takes at least
     static constexpr std::size_t kPinned = 16;  // rows in use at one time are never evicted
     static constexpr std::size_t kSpare = 32;   // rows kept for the next ones
     static constexpr std::size_t kNone = std::size_t(-1);
@@ -490,6 +490,23 @@ class KernelCache {
         crew_.divide(last - from, kTile, [&](std::size_t begin, std::size_t end) {
             work(std::max(first, from + begin), from + end);
         });
+    }
+
+    // The rows are valid below `upto`. Where a few are missing to eight, zeros take their places: one
+    // trip through h instead of several.
+    void subtract_eights(double* h, std::span<const Move> moves, std::size_t first,
+                         std::size_t last, std::size_t upto) {
+        std::array<Slot, 8> slots;
+        std::array<double, 8> by;
+        std::array<const T*, 8> out;
+        for (; !moves.empty(); moves = moves.subspan(std::min<std::size_t>(8, moves.size()))) {
+            std::size_t n = std::min<std::size_t>(8, moves.size());
+            for (std::size_t i = 0; i < n; ++i) slots[i] = moves[i].slot, by[i] = moves[i].by;
+            rows(std::span<const Slot>(slots.data(), n), upto, out.data());
+            if (n > 2)
+                for (; n < 8; ++n) out[n] = out[0], by[n] = 0;
+            isa::table<T>().subtract(h, out.data(), by.data(), n, first, last);
+        }
     }
 
     // What the rows of later slots know of this one need not be computed again: k(i, j) = k(j, i).
@@ -615,6 +632,7 @@ class KernelCache {
     typename Store<T>::Scratch scratch_;
     std::array<typename Store<T>::Scratch, 8> several_;
     std::vector<T> short_;
+    std::vector<Slot> wanted_;
 };
 
 }  // namespace onlinesvm

@@ -45,7 +45,7 @@ class Crew {
     // one failure ends the work of all. A share that calls this does all of it itself.
     template <class Share>
     void work(std::size_t shares, Share&& share) {
-        if (shares <= 1 || hands_ == 1 || busy_) {
+        if (shares <= 1 || shares > kMost || hands_ == 1 || busy_) {
             for (std::size_t i = 0; i < shares; ++i) share(i);
             return;
         }

@@ -172,9 +172,11 @@ class Lasvm : public PairModel<T> {
         const auto one = [&](std::size_t i) { step(pairs_[i].machine); };
         if (rows_->crew().hands() > 1 && this->has_many()) {
             slots_.clear();
-            for (const Stepping& s : pairs_) slots_.insert(slots_.end(), s.pair.begin(), s.pair.end());
+            for (const Stepping& s : pairs_)
+                slots_.insert(slots_.end(), s.pair.begin(), s.pair.end());
             keep_last_first(slots_);
-            if (rows_->make_ready(slots_)) return rows_->crew().work(pairs_.size(), one);
+            if (rows_->make_ready(slots_, rows_->active()))
+                return rows_->crew().work(pairs_.size(), one);
         }
         for (std::size_t i = 0; i < pairs_.size(); ++i) one(i);
     }
@@ -209,9 +211,8 @@ class Lasvm : public PairModel<T> {
     enum class Standing : std::uint8_t { supports, may_help, dispensable };
     Standing standing(Slot j) const {
         if (this->supports(j)) return Standing::supports;
-        const bool idle = std::all_of(machines_.begin(), machines_.end(), [&](const auto& m) {
-            return !m->complete() || m->idle(j);
-        });
+        const bool idle = std::all_of(machines_.begin(), machines_.end(),
+                                      [&](const auto& m) { return !m->complete() || m->idle(j); });
         return idle ? Standing::dispensable : Standing::may_help;
     }
     // Another one may go: no machine that lacks a class needs it.
