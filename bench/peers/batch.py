@@ -18,12 +18,12 @@ def _svc(task: Task) -> Callable[[], Fitted]:
     return lambda: _fit(SVC, task, X, y)
 
 
-def _intelex(dtype: type) -> Callable[[Task], Callable[[], Fitted]]:
+def _intelex(dtype: type, threads: int = 1) -> Callable[[Task], Callable[[], Fitted]]:
     def enter(task: Task) -> Callable[[], Fitted]:
         from daal4py import daalinit
         from sklearnex.svm import SVC
 
-        daalinit(nthreads=1)  # it has its own thread pool, which threadpoolctl does not see
+        daalinit(nthreads=threads)  # it has its own thread pool, which threadpoolctl does not see
         X, y = np.ascontiguousarray(task.data.X_train, dtype=dtype), task.data.y_train
         return lambda: _fit(SVC, task, X, y)
 
@@ -38,3 +38,6 @@ def _fit(svc: Any, task: Task, X: Any, y: Any) -> Fitted:
 SVC = Learner("SVC", _svc)
 INTELEX_64 = Learner("intelex SVC float64", _intelex(np.float64), "sklearnex")
 INTELEX_32 = Learner("intelex SVC float32", _intelex(np.float32), "sklearnex")
+INTELEX_32_TWO = Learner(
+    "intelex SVC float32, 2 threads", _intelex(np.float32, threads=2), "sklearnex"
+)

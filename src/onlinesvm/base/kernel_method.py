@@ -135,8 +135,8 @@ class StoresExamples(KernelMethod):
     )
     n_jobs: int | None = inherit(
         default=None,
-        doc="""Threads for predicting and for kernel rows of examples to come; None is one, -1 all
-        processors. The results are the same bits.""",
+        doc="""Threads for predicting, and for learning where there are many values to pass; None is
+        one, -1 all processors. The results are the same bits.""",
     )
 
 
