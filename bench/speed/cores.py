@@ -2,7 +2,7 @@
 
 MNIST in one pass, gamma 0.02, C = 10: ten digits by LASVC (20,000 rows, then 10,000 predicted) and
 RampSVC (6,000 rows) with n_jobs = 1, 2, 4, 8; one digit against the rest by RampSVC and
-IncrementalSVC (10,000 rows, tol 1e-4) with 1, 2, 4; and Intel's solver on the rows of LASVC, two threads.
+IncrementalSVC (10,000 rows, tol 1e-4) with 1, 2, 4; and Intel's solver with two on those of LASVC.
 All numbers of threads take turns; no more are tried than the machine has cores. The share of
 learning that threads can take is what two of them save, twice.
 """

@@ -57,9 +57,11 @@ class KernelRow {
         std::copy_n(block_.data(), block_.empty() ? 0 : known, grown.data());
         block_ = std::move(grown);
     }
+    std::size_t room() const { return block_.size(); }
+    void move_to(KernelRow&& grown) { block_ = std::move(grown.block_); }
     // Whether there is room for one value more, which is then known.
     bool learns_another() {
-        if (known == block_.size()) return false;
+        if (known == room()) return false;
         ++known;
         return true;
     }
@@ -336,15 +338,30 @@ class KernelCache {
         for (std::size_t i = 0; i < slots.size(); ++i) out[i] = row(slots[i], upto);
         if (!crew_.busy()) keep_within_budget();
     }
-    // Makes the rows of these slots valid below `upto`, for shares to read. False if there is no room
-    // for all of them at once.
+    // Makes the rows of these slots, all different, valid below `upto`, for shares to read. False if
+    // there is no room for all of them at once. Those that lack much are divided one by one, the
+    // others among themselves.
     bool make_ready(std::span<const Slot> slots, std::size_t upto) {
-        std::array<const T*, 8> out;
-        for (auto rest = slots; !rest.empty();) {
-            const std::size_t n = std::min<std::size_t>(8, rest.size());
-            rows(rest.first(n), upto, out.data());
-            rest = rest.subspan(n);
+        if (2 * slots.size() > room()) return false;
+        for (Slot j : slots)
+            if (double(upto - std::min(upto, cache_[j].known)) * double(store_.width()) >= kShared)
+                row(j, upto);
+        late_.clear();
+        for (Slot j : slots) {
+            KernelRow<T>& r = cache_[j];
+            r.used = ++clock_;
+            if (r.known >= upto && !r.empty()) continue;
+            late_.push_back({j, {}});
+            if (r.room() < upto) reserve(late_.back().grown, upto);
         }
+        crew_.work(late_.size(), [&](std::size_t i) { catch_up(late_[i], upto); });
+        for (Late& late : late_) {
+            KernelRow<T>& r = cache_[late.slot];
+            if (!late.grown.empty()) r.move_to(std::move(late.grown));
+            r.known = upto;
+        }
+        late_.clear();
+        keep_within_budget();
         return std::all_of(slots.begin(), slots.end(),
                            [&](Slot j) { return !cache_[j].empty() && cache_[j].known >= upto; });
     }
@@ -517,6 +534,29 @@ class KernelCache {
             r.data()[i] = i == j ? T(diagonal()[j]) : cache_[i].data()[j];
     }
 
+    // A row that lacks values and, where it has no room for them, its next place.
+    struct Late {
+        Slot slot;
+        KernelRow<T> grown;
+    };
+    // While others do the same: of their rows it reads what lies before the block that they complete.
+    void catch_up(Late& late, std::size_t upto) {
+        const Slot j = late.slot;
+        KernelRow<T>& r = cache_[j];
+        T* const to = late.grown.empty() ? r.data() : late.grown.data();
+        std::size_t known = r.empty() ? 0 : r.known;
+        if (!late.grown.empty()) std::copy_n(r.data(), known, to);
+        if (store_.width() >= kWide)
+            for (Slot i(known); i < upto; ++i, ++known) {
+                const KernelRow<T>& other = cache_[i];
+                if (i != j && other.known / isa::lanes<T> * isa::lanes<T> <= j) break;
+                to[i] = i == j ? T(diagonal()[j]) : other.data()[j];
+            }
+        if (known == upto) return;
+        typename Store<T>::Scratch scratch;
+        store_.row(store_.get(j, scratch), known, upto, to);
+    }
+
     void swap(Slot a, Slot b) {
         if (a == b) return;
         if (a > b) std::swap(a, b);
@@ -633,6 +673,7 @@ class KernelCache {
     std::array<typename Store<T>::Scratch, 8> several_;
     std::vector<T> short_;
     std::vector<Slot> wanted_;
+    std::vector<Late> late_;
 };
 
 }  // namespace onlinesvm
