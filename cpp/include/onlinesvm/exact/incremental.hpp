@@ -43,16 +43,14 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
     void learn(Row<T> x, double y, double weight, Id id) {
         KernelRow<T> row = rows_->arriving(x);
         if (weight <= 0) return;
+        this->decide(row);
         const Slot c = this->hold(x, y, C_ * weight, id);
         bool moves = false;
-        for (std::size_t o = 0; o < machines_.size(); ++o) {
-            Balanced<T>& machine = *machines_[o];
-            const double f = machine.f(row.data()) + machine.bias();
-            machine.add(c, this->sign(o, y), cost(c), f);  // alpha_c = 0
-            moves |= machine.violates(c);
-        }
+        for (std::size_t o = 0; o < machines_.size(); ++o)  // alpha_c = 0
+            moves |= machines_[o]->add(c, this->sign(o, y), cost(c), row.data(), f_[o]);
         this->keep_or_recycle(c, std::move(row), moves);
-        for (auto& machine : machines_) machine->absorb(id);  // alpha_c grows until g_c = 0, or C_c
+        for (std::size_t o = 0; o < machines_.size(); ++o)
+            machines_[o]->absorb(id, f_[o]);  // alpha_c grows until g_c = 0, or C_c
         relax();
     }
 
@@ -144,7 +142,7 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
     }
 
   private:
-    using Base::rows_, Base::notes_, Base::machines_, Base::cost;
+    using Base::rows_, Base::notes_, Base::machines_, Base::cost, Base::f_;
 
     // Solved to a part of tol: the rest is for moves that the cold members have yet to hear of.
     static constexpr double kKept = 0.8;

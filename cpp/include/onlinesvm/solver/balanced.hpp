@@ -12,7 +12,9 @@
 // follows when a move is over; members that then violate their conditions move in turn. Every move
 // raises the dual, so that no state comes twice. The variables are those of SignedDual.
 //
-// Only hot members move. h of the others is brought up to date once the hot ones are optimal (sync).
+// Only hot members move. h of the others follows once the hot ones are optimal, and only as far as it
+// must: of moves d that they have not heard of, K d is at most |d|_K |phi(x)| away. The largest are
+// told until that is little (sync), and whoever might violate its condition all the same becomes hot.
 #pragma once
 
 #include <algorithm>
@@ -47,14 +49,14 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
         return std::tuple_cat(
             Dual::dual_parts("h", "y"),
             std::tuple(unsaved(heard_), unsaved(heard_bias_), saved("synced", synced_),
-                       unsaved(synced_bias_), saved("bias", bias_), saved("margin", margin_),
+                       saved("late", late_), saved("synced_bias", synced_bias_), saved("bias", bias_), saved("margin", margin_),
                        saved("settled", settled_)));
     }
     void check() {
         Dual::check(), Dual::check_labels();
         margin_.check();
         heard_ = s_;
-        heard_bias_ = synced_bias_ = bias_;
+        heard_bias_ = bias_;
     }
     void turn_round() {
         Dual::turn_round();
@@ -68,7 +70,12 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
         Dual::enter(j, y, c, f);
         heard_.edit(j) = synced_.edit(j) = 0;
     }
-    bool violates(Slot j) const { return off(j, h_[j]) > tol_; }
+    // The same from its kernel row, as the others know it. Says whether it violates its condition.
+    bool add(Slot j, double y, double c, const T* row, double f) {
+        add(j, y, c, isa::table<T>().dot(row, synced_.data(), rows_.active()) + synced_bias_);
+        return violates(j, f);
+    }
+    bool violates(Slot j, double f) const { return this->violation(j, f + bias_) > tol_; }
     // At a bound and pressed against it: it will not move soon.
     bool firm(Slot j) const {
         return !is_free(j) && std::abs(h_[j]) >= kFirm && off(j, h_[j]) == 0 &&
@@ -76,10 +83,10 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
     }
 
     // Makes room for a new member. Where nobody is free any new one may narrow what b can be.
-    void absorb(Id id) {
+    void absorb(Id id, double f) {
         const Slot j = rows_.slot(id);
-        const bool moves = violates(j);
-        if (moves) drive_to_optimum(id, h_[j]);
+        const bool moves = violates(j, f);
+        if (moves) drive_to_optimum(id, y_[j] - bias_ - f);
         if (moves || !has_free()) settle();
     }
 
@@ -90,12 +97,13 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
         const double target = std::clamp(s_[j], std::min(0.0, edge), std::max(0.0, edge));
         if (target != s_[j]) {
             if (margin_.contains(j)) margin_.drop(margin_.place(j));
+            j = rows_.promote(j);
             drive(id, h_[j], target, Until::there);
             j = rows_.slot(id);
             s_.edit(j) = target;  // to the bit, even if no member was left to give way
             hear();
         }
-        tell_cold(j);  // it may be about to go, and have moved before
+        tell_of(j);  // it may be about to go, and have moved before
         Dual::set_box(j, c);
     }
 
@@ -107,6 +115,7 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
             h_.edit(j) = y_[j] - bias_ - r * f;
             for (auto* v : {&s_, &lo_, &hi_, &heard_, &synced_}) v->edit(j) *= r;
         }
+        late_ = h_;
     }
 
     // Optimal within the tolerance.
@@ -132,34 +141,27 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
     double kept(Slot j) const { return y_[j] - bias_ - h_[j]; }
     // What h rests on may be older than s, by moves too small to matter.
     double weight(Slot j) const { return std::max(std::abs(s_[j]), std::abs(synced_[j])); }
-    double postponed() const { return tol_; }
+    double postponed() const { return tol_ + kLag; }
 
-    // Brings h of all members up to date. All moves count before a member leaves the hot ones; nobody
-    // who does is in the margin set.
-    void sync(Moves which = Moves::that_matter) {
+    // Brings h of the members that are not hot up to date with all moves, or near: all count before a
+    // member leaves the hot ones, and nobody who does is in the margin set. Returns how far off they
+    // are at most, for |phi(x)| = 1.
+    double sync(Moves which = Moves::that_matter) {
         if (which == Moves::all)
             for (std::size_t m = margin_.size(); m-- > 0;)
                 if (!is_free(margin_[m])) margin_.drop(m);
         hear();
-        double most = rows_.size() ? rows_.diagonal()[0] : 0;
-        if (!rows_.uniform())
-            for (Slot j{}; j < rows_.size(); ++j) most = std::max(most, rows_.diagonal()[j]);
-        const double least =
-            which == Moves::all ? 0 : kPostponed * tol_ / (double(rows_.hot() + 1) * most);
-        moves_.clear();
-        for (Slot j(rows_.resting()); j < rows_.active(); ++j)
-            if (std::abs(s_[j] - synced_[j]) > least) {
-                moves_.push_back({j, s_[j] - synced_[j]});
-                synced_.edit(j) = s_[j];
-            }
-        this->subtract(moves_, 0, rows_.resting());
-        this->subtract(moves_, rows_.active(), rows_.size());
-        shift_run(0, rows_.resting(), bias_ - synced_bias_);
-        shift_run(rows_.active(), rows_.size(), bias_ - synced_bias_);
+        const double lag = tell(which);
+        const double by = bias_ - synced_bias_;
+        shift_run(h_, 0, rows_.resting(), by);
+        shift_run(h_, rows_.active(), rows_.size(), by);
+        shift_run(late_, rows_.resting(), rows_.active(), by);
         synced_bias_ = bias_;
+        return lag;
     }
     void refresh() {
         this->recompute_gradient(bias_);
+        late_ = h_;
         heard_ = synced_ = s_;
         heard_bias_ = synced_bias_ = bias_;
     }
@@ -168,6 +170,7 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
 
     void slot_promoted(Slot j) override {
         const T* row = rows_.row(j, rows_.active());
+        late_.edit(j) = h_[j];
         h_.edit(j) = y_[j] - heard_bias_ - isa::table<T>().dot(row, heard_.data(), rows_.active());
     }
 
@@ -179,7 +182,10 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
 
     static constexpr double kInfinity = std::numeric_limits<double>::infinity();
     static constexpr double kFirm = 0.1;            // in units of the margin
-    static constexpr double kPostponed = 0.1;       // share of the tolerance
+    static constexpr double kLag = 0.05;            // in units of the margin, of those not hot
+    static constexpr std::size_t kTold = 16;        // moves told before the lag is looked at again
+    // What the rounding of kernel values can do to d'Kd.
+    static constexpr double kRounded = std::numeric_limits<T>::epsilon();
     static constexpr std::int64_t kRefresh = 1000;  // calls between recomputations of h
     static constexpr std::size_t kBatch = 64;  // violators that move before h of the others follows
     static constexpr int kAttempts = 6;        // Newton steps to restore the margin set
@@ -191,21 +197,12 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
         s_.edit(j) = s <= lo_[j] + near ? lo_[j] : s >= hi_[j] - near ? hi_[j] : s;
     }
     double tolerance() const { return std::max(tol_, this->rounding(0, rows_.active())); }
-    // The worst of the hot members, or of the others.
-    enum class Whom { hot, cold };
-    std::vector<Id> worst_violators(Whom whom, double tol) const {
+    // The worst of the hot members.
+    std::vector<Id> worst_violators(double tol) const {
         std::vector<std::pair<double, Id>> found;
-        const auto look = [&](std::size_t first, std::size_t last) {
-            for (Slot j(first); j < last; ++j)
-                if (const double v = off(j, h_[j]); v > tol && !margin_.contains(j))
-                    found.push_back({-v, rows_.id(j)});
-        };
-        if (whom == Whom::hot) {
-            look(rows_.resting(), rows_.active());
-        } else {
-            look(0, rows_.resting());
-            look(rows_.active(), rows_.size());
-        }
+        for (Slot j(rows_.resting()); j < rows_.active(); ++j)
+            if (const double v = off(j, h_[j]); v > tol && !margin_.contains(j))
+                found.push_back({-v, rows_.id(j)});
         std::sort(found.begin(), found.end());
         if (found.size() > kBatch) found.resize(kBatch);
         std::vector<Id> ids;
@@ -220,19 +217,32 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
         hear();
         gather();
         restore();
-        if (margin_.empty()) sync(), centre();
+        if (margin_.empty()) sync(Moves::all), centre();
         const double tol = tolerance();
-        std::vector<Id> violators = worst_violators(Whom::hot, tol);
-        if (violators.empty()) {
-            sync();
-            violators = worst_violators(Whom::cold, tol);
-        }
+        const std::vector<Id> violators = worst_violators(tol);
+        if (violators.empty()) return admit_doubtful(tol, sync());
         for (Id id : violators) {
-            const Slot c = rows_.promote(rows_.slot(id));
+            const Slot c = rows_.slot(id);
             const double h = y_[c] - bias_ - this->f(rows_.row(c, rows_.active()));
             if (!margin_.contains(c) && off(c, h) > tol) drive_to_optimum(id, h);
         }
-        return !violators.empty();
+        return true;
+    }
+    // Those that are not hot and may violate their conditions, for all that is known of them, are
+    // known exactly from here on. False if there were none.
+    bool admit_doubtful(double tol, double lag) {
+        std::vector<Id> found;
+        const auto look = [&](std::size_t first, std::size_t last) {
+            for (Slot j(first); j < last; ++j) {
+                const double by = lag * std::sqrt(rows_.diagonal()[j]);
+                if (std::max(off(j, h_[j] - by), off(j, h_[j] + by)) > tol)
+                    found.push_back(rows_.id(j));
+            }
+        };
+        look(0, rows_.resting());
+        look(rows_.active(), rows_.size());
+        for (Id id : found) rows_.promote(rows_.slot(id));
+        return !found.empty();
     }
 
     // A violator goes where its gradient pulls it.
@@ -275,7 +285,7 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
     }
     // s_c cannot move alone, only b can: until the first other member comes to the margin.
     bool found_margin(Id id, double way) {
-        sync();
+        sync(Moves::all);
         const std::optional<Id> partner = most_willing(id, -way);
         if (!partner) return false;
         const Slot p = rows_.promote(rows_.slot(*partner));
@@ -365,20 +375,67 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
     void shift(double by) {
         bias_ += by;
         heard_bias_ = synced_bias_ = bias_;
-        shift_run(0, rows_.size(), by);
+        shift_run(h_, 0, rows_.size(), by);
+        shift_run(late_, rows_.resting(), rows_.active(), by);
     }
-    void shift_run(std::size_t first, std::size_t last, double by) {
+    static void shift_run(SignedColumn<>& column, std::size_t first, std::size_t last, double by) {
         if (by == 0 || first == last) return;
-        const std::span<double> h = h_.edit();
+        const std::span<double> h = column.edit();
         for (std::size_t j = first; j < last; ++j) h[j] -= by;
     }
-    // h of the members that are not hot follows what one of the hot has moved.
-    void tell_cold(Slot j) {
+    // The members that are not hot hear of moves, the largest first, until the others can be late.
+    double tell(Moves which) {
+        untold_.clear();
+        for (Slot j(rows_.resting()); j < rows_.active(); ++j)
+            if (s_[j] != synced_[j]) untold_.push_back({j, s_[j] - synced_[j]});
+        std::span<const Move> rest = untold_;
+        const double lag = which == Moves::all ? 0 : kLag / longest();
+        if (which == Moves::that_matter)
+            std::sort(untold_.begin(), untold_.end(), [&](const Move& a, const Move& b) {
+                const double x = length_of(a), y = length_of(b);
+                return x > y || (x == y && a.slot < b.slot);
+            });
+        while (!rest.empty() && lag_of(rest) > lag) {
+            const std::size_t n = std::min(rest.size(), which == Moves::all ? rest.size() : kTold);
+            rows_.subtract(late_.edit().data(), rest.first(n), rows_.resting(), rows_.active());
+            rest = rest.subspan(n);
+        }
+        tell(std::span<const Move>(untold_).first(untold_.size() - rest.size()));
+        return lag_of(rest);
+    }
+    void tell(std::span<const Move> moves) {
+        if (moves.empty()) return;
+        rows_.subtract(h_.edit().data(), moves, 0, rows_.resting());
+        rows_.subtract(h_.edit().data(), moves, rows_.active(), rows_.size());
+        for (const Move& move : moves) synced_.edit(move.slot) = s_[move.slot];
+    }
+    void tell_of(Slot j) {
         if (s_[j] == synced_[j]) return;
         moves_.assign(1, {j, s_[j] - synced_[j]});
-        synced_.edit(j) = s_[j];
-        this->subtract(moves_, 0, rows_.resting());
-        this->subtract(moves_, rows_.active(), rows_.size());
+        rows_.subtract(late_.edit().data(), moves_, rows_.resting(), rows_.active());
+        tell(moves_);
+    }
+    // |d|_K of moves d: by it and |phi(x)| K d is bounded. A user's own function may be no kernel.
+    double lag_of(std::span<const Move> moves) const {
+        if (moves.empty()) return 0;
+        if (rows_.store().kernel().shape == Shape::function) return kInfinity;
+        const double b = bias_ - synced_bias_;
+        double square = 0, length = 0;
+        for (const Move& m : moves) {
+            square += m.by * (late_[m.slot] - h_[m.slot] - b);  // d'Kd
+            length += length_of(m);
+        }
+        return std::sqrt(std::max(0.0, square) + kRounded * length * length);
+    }
+    double length_of(const Move& m) const {
+        return std::abs(m.by) * std::sqrt(rows_.diagonal()[m.slot]);
+    }
+    // The largest |phi(x)|.
+    double longest() const {
+        double most = rows_.diagonal()[0];
+        if (!rows_.uniform())
+            for (Slot j{}; j < rows_.size(); ++j) most = std::max(most, rows_.diagonal()[j]);
+        return std::sqrt(most);
     }
     // h of the hot members follows all moves since the last time.
     void hear() {
@@ -389,17 +446,19 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
                 heard_.edit(j) = s_[j];
             }
         this->subtract(moves_, rows_.resting(), rows_.active());
-        shift_run(rows_.resting(), rows_.active(), bias_ - heard_bias_);
+        shift_run(h_, rows_.resting(), rows_.active(), bias_ - heard_bias_);
         heard_bias_ = bias_;
     }
 
     double tol_;
     std::int64_t rounds_;
     SignedColumn<> heard_, synced_;  // s as h of the hot members knows it, and as the others' does
+    SignedColumn<> late_;            // of the hot members: h as it would be if they knew no more
     double bias_ = 0, heard_bias_ = 0, synced_bias_ = 0;
     MarginSet<T> margin_;
     std::int64_t settled_ = 0;
 
+    std::vector<Move> untold_;
     std::vector<double> rest_;
 };
 
