@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "onlinesvm/base/one_vs_rest.hpp"
@@ -21,22 +22,28 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
 
   public:
     using Verbs = Offers<SolvedVerbs, verb::evidence, verb::bias, verb::set_C, verb::reweight,
-                         verb::leave_one_out>;
+                         verb::leave_one_out, verb::solve>;
 
     struct Params : KernelParams {
         double tol = 1e-8;               // largest KKT violation left
         std::int64_t max_rounds = 1000;  // rounds per change
+        std::string settle = "example";  // when: after each, or once for a "call"
 
         template <class F>
         void fields(F&& field) {
             KernelParams::fields(field);
             field("tol", tol);
             field("max_rounds", max_rounds);
+            field("settle", settle);
         }
     };
 
     explicit Incremental(const Params& p)
-        : Base(p, {.kkt = kKept * p.tol, .rounds = p.max_rounds}), C_(p.C) {}
+        : Base(p, {.kkt = kKept * p.tol, .rounds = p.max_rounds}),
+          C_(p.C),
+          by_call_(p.settle == "call") {
+        require(by_call_ || p.settle == "example", "settle: must be 'example' or 'call'");
+    }
 
     void expect(std::span<const Row<T>> coming) { rows_->expect(coming); }
 
@@ -48,10 +55,20 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
         bool moves = false;
         for (std::size_t o = 0; o < machines_.size(); ++o)  // alpha_c = 0
             moves |= machines_[o]->add(c, this->sign(o, y), cost(c), row.data(), f_[o]);
-        this->keep_or_recycle(c, std::move(row), moves);
+        this->keep_or_recycle(c, std::move(row), moves && !by_call_);
+        if (by_call_) {
+            if (++unsettled_ >= std::max(kFirst, rows_->size() / 2)) solve();
+            return;
+        }
         for (std::size_t o = 0; o < machines_.size(); ++o)
             machines_[o]->absorb(id, f_[o]);  // alpha_c grows until g_c = 0, or C_c
         relax();
+    }
+
+    // What a call has brought becomes optimal. In between it does each time the examples have grown by
+    // half, so that few of those to come seem to violate their conditions.
+    void solve() {
+        if (unsettled_ > 0) settle();
     }
 
     // alpha_c shrinks to 0, the others giving way; then c is gone. An id dropped before has no
@@ -89,27 +106,28 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
         std::vector<std::int64_t> labels;  // class numbers
         std::vector<double> f;             // of each example by the model without it, ids x outputs
     };
-    // Takes each example away, looks, and brings it back. An example without influence costs
-    // nothing.
+    // Takes each example away, looks, and brings it back. Those without influence come first, while
+    // all decision values are known: they cost nothing.
     LeftOut leave_one_out() {
         LeftOut out;
         for (Slot j{}; j < rows_->size(); ++j) out.ids.push_back(rows_->id(j));
         std::sort(out.ids.begin(), out.ids.end());
-        for (Id id : out.ids) {
-            out.labels.push_back(notes_->label[rows_->slot(id)]);
-            for (auto& machine : machines_) {
-                const Slot j = rows_->slot(id);
-                if (machine->coefficient(j) == 0 && machine->has_free()) {
-                    out.f.push_back(machine->decision(j));
-                    continue;
-                }
-                const double c = cost(j);
-                machine->rebound(id, 0);
-                machine->settle();
-                out.f.push_back(machine->decision(rows_->slot(id)));
-                machine->rebound(id, c);
-                machine->settle();
+        for (Id id : out.ids) out.labels.push_back(notes_->label[rows_->slot(id)]);
+        const std::size_t outputs = machines_.size();
+        out.f.resize(out.ids.size() * outputs);
+        std::vector<std::size_t> influential;  // places in out.f
+        for (std::size_t o = 0; o < outputs; ++o) {
+            Balanced<T>& machine = *machines_[o];
+            machine.sync(Moves::all);
+            for (std::size_t i = 0; i < out.ids.size(); ++i) {
+                const Slot j = rows_->slot(out.ids[i]);
+                out.f[i * outputs + o] = machine.decision(j);
+                if (machine.coefficient(j) != 0 || !machine.has_free())
+                    influential.push_back(i * outputs + o);
             }
+        }
+        for (std::size_t at : influential) {
+            out.f[at] = without(out.ids[at / outputs], *machines_[at % outputs]);
             relax();
         }
         return out;
@@ -131,12 +149,13 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
         });
     }
 
-    auto undoable() { return std::tie(C_, hot_); }
+    auto undoable() { return std::tie(C_, hot_, unsettled_); }
 
     template <class A>
     void state(A& a) {
         Base::state(a);
         a("C", C_);
+        if (by_call_) a("unsettled", unsettled_);
         hot_.state(a, "hot_limit");
         if constexpr (A::loading) demand(C_ > 0, "C is not a positive number");
     }
@@ -146,16 +165,30 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
 
     // Solved to a part of tol: the rest is for moves that the cold members have yet to hear of.
     static constexpr double kKept = 0.8;
+    static constexpr std::size_t kFirst = 512;
 
     void settle() {
         for (auto& machine : machines_) machine->settle();
         relax();
+        unsettled_ = 0;
+    }
+    // The decision value of an example by a machine that has never seen it.
+    double without(Id id, Balanced<T>& machine) {
+        const double c = machine.upper(rows_->slot(id));
+        machine.rebound(id, 0);
+        machine.settle();
+        const double f = machine.decision(rows_->slot(id));
+        machine.rebound(id, c);
+        machine.settle();
+        return f;
     }
     void relax() {
         hot_.relax(*rows_, machines_, [&](Slot j) { return this->supports(j); });
     }
 
     double C_;
+    bool by_call_;
+    std::size_t unsettled_ = 0;  // examples that came since it was optimal
     HotSet hot_;
 };
 

@@ -151,11 +151,14 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
             for (std::size_t m = margin_.size(); m-- > 0;)
                 if (!is_free(margin_[m])) margin_.drop(m);
         hear();
-        const double lag = tell(which);
+        untold_.clear();
+        for (Slot j(rows_.resting()); j < rows_.active(); ++j)
+            if (s_[j] != synced_[j]) untold_.push_back({j, s_[j] - synced_[j]});
+        const bool few = rows_.size() <= 2 * rows_.hot();  // not worth a choice
+        const double lag = which == Moves::all || few ? tell_all() : tell_largest();
         const double by = bias_ - synced_bias_;
         shift_run(h_, 0, rows_.resting(), by);
         shift_run(h_, rows_.active(), rows_.size(), by);
-        shift_run(late_, rows_.resting(), rows_.active(), by);
         synced_bias_ = bias_;
         return lag;
     }
@@ -203,10 +206,13 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
         for (Slot j(rows_.resting()); j < rows_.active(); ++j)
             if (const double v = off(j, h_[j]); v > tol && !margin_.contains(j))
                 found.push_back({-v, rows_.id(j)});
+        return best_of(found);
+    }
+    static std::vector<Id> best_of(std::vector<std::pair<double, Id>>& found) {
         std::sort(found.begin(), found.end());
-        if (found.size() > kBatch) found.resize(kBatch);
         std::vector<Id> ids;
-        for (const auto& [violation, id] : found) ids.push_back(id);
+        for (std::size_t i = 0; i < std::min(found.size(), kBatch); ++i)
+            ids.push_back(found[i].second);
         return ids;
     }
 
@@ -228,20 +234,20 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
         }
         return true;
     }
-    // Those that are not hot and may violate their conditions, for all that is known of them, are
-    // known exactly from here on. False if there were none.
+    // Those that are not hot and may violate their conditions, for all that is known of them, become
+    // hot and are known exactly, the worst first. False if there were none.
     bool admit_doubtful(double tol, double lag) {
-        std::vector<Id> found;
+        std::vector<std::pair<double, Id>> found;
         const auto look = [&](std::size_t first, std::size_t last) {
             for (Slot j(first); j < last; ++j) {
                 const double by = lag * std::sqrt(rows_.diagonal()[j]);
-                if (std::max(off(j, h_[j] - by), off(j, h_[j] + by)) > tol)
-                    found.push_back(rows_.id(j));
+                const double v = std::max(off(j, h_[j] - by), off(j, h_[j] + by));
+                if (v > tol) found.push_back({-v, rows_.id(j)});
             }
         };
         look(0, rows_.resting());
         look(rows_.active(), rows_.size());
-        for (Id id : found) rows_.promote(rows_.slot(id));
+        for (Id id : best_of(found)) rows_.promote(rows_.slot(id));
         return !found.empty();
     }
 
@@ -383,25 +389,30 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
         const std::span<double> h = column.edit();
         for (std::size_t j = first; j < last; ++j) h[j] -= by;
     }
-    // The members that are not hot hear of moves, the largest first, until the others can be late.
-    double tell(Moves which) {
-        untold_.clear();
-        for (Slot j(rows_.resting()); j < rows_.active(); ++j)
-            if (s_[j] != synced_[j]) untold_.push_back({j, s_[j] - synced_[j]});
+    // The members that are not hot hear of all moves; how far off they are.
+    double tell_all() {
+        tell(untold_);
+        const std::span<double> late = late_.edit();
+        for (Slot j(rows_.resting()); j < rows_.active(); ++j) late[j] = h_[j];
+        return 0;
+    }
+    // They hear of the largest, until the others can be late.
+    double tell_largest() {
+        std::sort(untold_.begin(), untold_.end(), [&](const Move& a, const Move& b) {
+            const double x = length_of(a), y = length_of(b);
+            return x > y || (x == y && a.slot < b.slot);
+        });
+        const double most = kLag / longest();
         std::span<const Move> rest = untold_;
-        const double lag = which == Moves::all ? 0 : kLag / longest();
-        if (which == Moves::that_matter)
-            std::sort(untold_.begin(), untold_.end(), [&](const Move& a, const Move& b) {
-                const double x = length_of(a), y = length_of(b);
-                return x > y || (x == y && a.slot < b.slot);
-            });
-        while (!rest.empty() && lag_of(rest) > lag) {
-            const std::size_t n = std::min(rest.size(), which == Moves::all ? rest.size() : kTold);
+        double lag = lag_of(rest);
+        for (; lag > most; lag = lag_of(rest)) {
+            const std::size_t n = std::min(rest.size(), kTold);
             rows_.subtract(late_.edit().data(), rest.first(n), rows_.resting(), rows_.active());
             rest = rest.subspan(n);
         }
         tell(std::span<const Move>(untold_).first(untold_.size() - rest.size()));
-        return lag_of(rest);
+        shift_run(late_, rows_.resting(), rows_.active(), bias_ - synced_bias_);
+        return lag;
     }
     void tell(std::span<const Move> moves) {
         if (moves.empty()) return;
