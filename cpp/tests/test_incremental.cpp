@@ -108,6 +108,35 @@ void bears_degenerate_rows() {
     }
 }
 
+// Settled by the call, it is optimal when asked to be, and can be marked and taken back before that.
+void settles_by_call() {
+    const Stream<double> stream(90, 2, 2, false);
+    auto p = params<double>(Shape::rbf);
+    p.settle = "call";
+    keeps_promises<Incremental<double>>(p, stream, 2);
+    Incremental<double> model(p);
+    for (std::size_t i = 0; i < stream.size(); ++i) {
+        model.learn(stream[i], double(i % 3 == 0), 1.0, Id(i));
+        if (i % 30 == 29) model.solve(), optimal(model);
+    }
+}
+
+// Many members far from the margin, who hear of the largest moves only.
+template <class T>
+void hears_of_the_largest(Shape shape) {
+    const Stream<T> stream(400, 2, 2, false);
+    Incremental<T> model(params<T>(shape));
+    for (std::size_t i = 0; i < stream.size(); ++i) {
+        model.learn(stream[i], stream.label(i), 1.0, Id(i));
+        if (i % 10 == 9) optimal(model);
+    }
+    const std::vector<Id> gone = every(9, 400);
+    for (Id id : gone) {
+        model.unlearn(std::span(&id, 1));
+        optimal(model);
+    }
+}
+
 // With a single round the model may stop short, says so, and stays within its bounds.
 void stops_at_its_limit() {
     const Stream<double> stream(60, 4, 2, false);
@@ -134,5 +163,9 @@ int main() {
     learns<float>(Shape::rbf, false, 2);
     goes_back<float>(Shape::rbf, false, 2);
     bears_degenerate_rows<double>();
+    settles_by_call();
+    hears_of_the_largest<double>(Shape::linear);
+    hears_of_the_largest<double>(Shape::rbf);
+    hears_of_the_largest<float>(Shape::rbf);
     stops_at_its_limit();
 }

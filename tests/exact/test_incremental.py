@@ -42,6 +42,7 @@ CONTRACT = {
             {"classes": "open", "dtype": "float32", "tol": 1e-3, "C": 50.0},
             {"kernel": "linear", "class_weight": {"ash": 2.0}},
             {"kernel": inner},
+            {"settle": "call"},
         ],
     ),
 }
@@ -254,6 +255,109 @@ def test_a_margin_of_hundreds_is_learned_and_unlearned():
     assert svm_kkt(model, kernel, X, y, 3.0, held) <= 1e-9
     model.set_C(0.3)
     assert svm_kkt(model, kernel, X, y, 0.3, held) <= 1e-9
+
+
+# ---- members that hear of the largest moves only -------------------------------------------------
+
+
+def noisy_quarters(n: int) -> Stream:
+    """Most of these rows are far from the margin, and a few come back to it."""
+    rng = np.random.default_rng(11)
+    X = rng.uniform(-1, 1, (n, 2))
+    y = np.where(X[:, 0] * X[:, 1] > 0, 1.0, -1.0)
+    return Stream("quarters", X, np.where(rng.random(n) < 0.1, -y, y))
+
+
+@pytest.mark.parametrize("tol", [1e-3, 1e-9])
+@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+def test_those_far_from_the_margin_keep_their_conditions(kernel, tol, tmp_path):
+    stream = noisy_quarters(1000)
+    one = machine(kernel, C=10.0, tol=tol)
+    for start in range(0, 1000, 10):
+        one.partial_fit(stream.X[start : start + 10], stream.y[start : start + 10])
+        held = np.arange(start + 10)
+        assert kkt_by_hand(one, kernel, stream, held, 10.0) <= tol, f"example {start + 10}"
+        if start == 700:
+            one.save(tmp_path / "model")
+    other = load(tmp_path / "model").partial_fit(stream.X[710:], stream.y[710:])
+    for name, array in one._core.state().items():
+        np.testing.assert_array_equal(array, other._core.state()[name], err_msg=name)
+    gone = np.random.default_rng(1).permutation(1000)[:50]
+    for t, i in enumerate(gone):
+        one.unlearn(int(i))
+        held = np.setdiff1d(np.arange(1000), gone[: t + 1])
+        assert kkt_by_hand(one, kernel, stream, held, 10.0) <= tol, f"removal {t}, of {i}"
+    one.set_C(2.0)
+    assert kkt_by_hand(one, kernel, stream, held, 2.0) <= tol
+
+
+def test_left_out_those_without_influence_are_as_they_were():
+    stream = noisy_quarters(500)
+    model = machine(C=10.0).partial_fit(stream.X, stream.y)
+    left = model.leave_one_out()
+    idle = np.setdiff1d(np.arange(500), model.support_)
+    assert len(idle) > 200
+    np.testing.assert_allclose(
+        left.scores.ravel()[idle], model.decision_function(stream.X)[idle], atol=1e-8
+    )
+    for i in model.support_[:10]:
+        others = np.arange(500) != i
+        at, rest = stream.X[i : i + 1], (stream.X[others], stream.y[others])
+        f = batch_f("rbf", *rest, 10.0, at)  # no nearer to the solution than this
+        np.testing.assert_allclose(left.scores.ravel()[i], f, atol=1e-5)
+        never_seen = machine(C=10.0).partial_fit(*rest).decision_function(at)
+        np.testing.assert_allclose(left.scores.ravel()[i], never_seen, atol=1e-8)
+
+
+# ---- a call as a whole ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cut", [1, 7, 300, 1200])
+def test_settled_by_call_it_is_optimal_after_every_call(cut):
+    n = 1200 if cut > 7 else 150
+    stream = noisy_quarters(n)
+    model = machine(C=10.0, tol=1e-6, settle="call")
+    for i in range(0, n, cut):
+        model.partial_fit(stream.X[i : i + cut], stream.y[i : i + cut])
+        held = np.arange(min(n, i + cut))
+        assert kkt_by_hand(model, "rbf", stream, held, 10.0) <= 1e-6
+    each = machine(C=10.0, tol=1e-6).partial_fit(stream.X, stream.y)
+    np.testing.assert_allclose(
+        model.decision_function(stream.X), each.decision_function(stream.X), rtol=0, atol=1e-4
+    )
+
+
+def test_settled_by_call_it_goes_on_bit_for_bit_after_a_file(tmp_path):
+    stream = noisy_quarters(900)
+    one = machine(C=5.0, settle="call").partial_fit(stream.X[:600], stream.y[:600])
+    one.save(tmp_path / "model")
+    two = load(tmp_path / "model")
+    for model in (one, two):
+        model.partial_fit(stream.X[600:], stream.y[600:]).unlearn([3, 700])
+        assert model.kkt_residual() <= model.tol
+    np.testing.assert_array_equal(one.decision_function(stream.X), two.decision_function(stream.X))
+
+
+def test_a_call_that_fails_while_settling_leaves_the_model_as_it_was():
+    left = 10_000
+
+    def kernel(A: Array, B: Array) -> Array:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise RuntimeError("no more")
+        return np.asarray(A @ B.T)
+
+    X = np.random.default_rng(0).normal(size=(400, 3))
+    y = np.where(X[:, 0] > 0, 1, -1)
+    model = IncrementalSVC(kernel=kernel, settle="call", classes=[-1, 1])
+    model.partial_fit(X[:20], y[:20])
+    before = model.n_seen_, model._core.held, model.dual_coef_.tolist()
+    left = 410  # beyond taking the rows in
+    with pytest.raises(RuntimeError, match="no more"):
+        model.partial_fit(X, y)
+    left = 10_000
+    assert (model.n_seen_, model._core.held, model.dual_coef_.tolist()) == before
 
 
 # ---- unlearning ----------------------------------------------------------------------------------
