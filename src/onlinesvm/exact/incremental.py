@@ -59,7 +59,7 @@ class IncrementalSVC(SoftMargin, OnlineClassifier):
     The price: all examples are kept, and an update costs time in proportion to the examples times
     the support vectors on the margin; memory grows with the square of the latter. Where nearly all
     multipliers are free, one pass takes several times as long as fitting ``SVC`` once; a looser
-    ``tol`` saves little of it, ``dtype="float32"`` a third, and ``settle="call"`` most where rows
+    ``tol`` saves little of it, ``dtype="float32"`` a part, and ``settle="call"`` more where rows
     come in large chunks.
 
     Attributes

@@ -49,8 +49,8 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
         return std::tuple_cat(
             Dual::dual_parts("h", "y"),
             std::tuple(unsaved(heard_), unsaved(heard_bias_), saved("synced", synced_),
-                       saved("late", late_), saved("synced_bias", synced_bias_), saved("bias", bias_), saved("margin", margin_),
-                       saved("settled", settled_)));
+                       saved("late", late_), saved("synced_bias", synced_bias_),
+                       saved("bias", bias_), saved("margin", margin_), saved("settled", settled_)));
     }
     void check() {
         Dual::check(), Dual::check_labels();
@@ -184,9 +184,9 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
     using Dual::rows_, Dual::s_, Dual::h_, Dual::lo_, Dual::hi_, Dual::y_, Dual::capped_;
 
     static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    static constexpr double kFirm = 0.1;            // in units of the margin
-    static constexpr double kLag = 0.05;            // in units of the margin, of those not hot
-    static constexpr std::size_t kTold = 16;        // moves told before the lag is looked at again
+    static constexpr double kFirm = 0.1;      // in units of the margin
+    static constexpr double kLag = 0.05;      // in units of the margin, of those not hot
+    static constexpr std::size_t kTold = 16;  // moves told before the lag is looked at again
     // What the rounding of kernel values can do to d'Kd.
     static constexpr double kRounded = std::numeric_limits<T>::epsilon();
     static constexpr std::int64_t kRefresh = 1000;  // calls between recomputations of h
