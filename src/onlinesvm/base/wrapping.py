@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 from sklearn.utils import Tags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
@@ -280,6 +281,7 @@ class WrapsModel(MadeOfOthers):
 
     # --- what the model offers ----------------------------------------------------------------
 
+    @available_if(lambda wrapper: hasattr(wrapper.model, "wants_label"))
     def wants_label(self, X: Any) -> NDArray[np.bool_]:
         """Which rows of ``X`` deserve a label, by the model's ``query``; learns nothing."""
         check_is_fitted(self)
