@@ -343,6 +343,13 @@ def test_settled_by_call_it_is_optimal_after_every_call(cut):
     )
 
 
+@pytest.mark.filterwarnings("error::sklearn.exceptions.ConvergenceWarning")
+def test_settled_by_call_the_rounds_are_those_of_all_its_changes():
+    stream = noisy_quarters(600)
+    model = machine(C=10.0, settle="call", max_rounds=4).partial_fit(stream.X, stream.y)
+    assert model.kkt_residual() <= model.tol
+
+
 def test_settled_by_call_it_goes_on_bit_for_bit_after_a_file(tmp_path):
     stream = noisy_quarters(900)
     one = machine(C=5.0, settle="call").partial_fit(stream.X[:600], stream.y[:600])

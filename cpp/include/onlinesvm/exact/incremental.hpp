@@ -68,7 +68,7 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
     // What a call has brought becomes optimal. In between it does each time the examples have grown by
     // half, so that few of those to come seem to violate their conditions.
     void solve() {
-        if (unsettled_ > 0) settle();
+        if (unsettled_ > 0) settle(unsettled_);
     }
 
     // alpha_c shrinks to 0, the others giving way; then c is gone. An id dropped before has no
@@ -167,8 +167,8 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
     static constexpr double kKept = 0.8;
     static constexpr std::size_t kFirst = 512;
 
-    void settle() {
-        for (auto& machine : machines_) machine->settle();
+    void settle(std::size_t changes = 1) {
+        for (auto& machine : machines_) machine->settle(changes);
         relax();
         unsettled_ = 0;
     }

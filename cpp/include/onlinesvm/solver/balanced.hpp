@@ -118,11 +118,11 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
         late_ = h_;
     }
 
-    // Optimal within the tolerance.
-    void settle() {
+    // Optimal within the tolerance, after so many changes.
+    void settle(std::size_t changes = 1) {
         capped_ = false;
         if (++settled_ % kRefresh == 0) refresh();
-        for (std::int64_t round = 0; round < rounds_; ++round) {
+        for (double round = 0; round < double(rounds_) * double(changes); ++round) {
             poll(4 * rows_.size());
             if (!walk()) return;
         }
