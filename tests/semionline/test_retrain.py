@@ -431,7 +431,8 @@ def test_memory_is_flat_on_a_long_noisy_stream(forget):
     for seed in range(4):
         X, _, noisy = noisy_clouds(seed, 5000)
         sizes.append(model.partial_fit(X, noisy).nbytes_)
-    assert max(sizes) <= 1.1 * sizes[0]
+    # Kernel rows lie in slabs of sixteen, 16 KiB here, and a later chunk may need one slab more.
+    assert max(sizes) <= 1.1 * sizes[0] + 16384
 
 
 # ---- folding -------------------------------------------------------------------------------------

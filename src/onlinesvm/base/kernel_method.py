@@ -85,7 +85,7 @@ class KernelMethod(AnyKernel, Compressible):
     def coef_(self) -> NDArray[np.float64]:
         """The weights of each output, with a linear kernel; of a regressor, of the only one."""
         self._fitted_core("coef_")
-        if self._core_settings["kernel"]["name"] != "linear":
+        if self._core_settings["kernel"]["name"] != "linear" or not self._scores_are_sums:
             raise AttributeError(
                 f"{type(self).__name__} has coef_ only with kernel='linear'; see dual_coef_"
             )

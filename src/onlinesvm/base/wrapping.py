@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .estimator import OnlineEstimator
 from .json_values import from_json, to_json
-from .keys import read_keys
+from .keys import Key, read_keys
 from .locking import MadeOfOthers
 from .persistence import rebuilt, write
 from .validation import demand_table, one_row
@@ -298,6 +298,11 @@ class WrapsModel(MadeOfOthers):
     def ids_of(self, keys: Any) -> NDArray[np.int64]:
         """The examples held that bear a key, or one of several, in order of arrival."""
         found: NDArray[np.int64] = self._inner.ids_of(keys)
+        return found
+
+    def keys_held(self) -> list[Key]:
+        """The keys that the examples held bear."""
+        found: list[Key] = self._inner.keys_held()
         return found
 
     def kkt_residual(self) -> float:

@@ -64,6 +64,7 @@ NOT_OF_DRIFT_AWARE = {
     "check_sparse_and_dense_rows_mix": "a model that begins anew keeps rows as they come then",
     "check_balanced_goes_by_running_counts": "a model that begins anew counts anew",
     "check_dicts_have_no_order": "a model that begins anew meets the names anew",
+    "check_number_types_do_not_matter": "a pipeline that begins anew holds rows as they come",
 }
 
 

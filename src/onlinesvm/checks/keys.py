@@ -102,6 +102,8 @@ def check_unlearning_by_key_is_unlearning_by_id(estimator: Any, stream: Stream) 
     owners = _owners(60)
     by_key, by_id = (_kept(estimator, stream, owners, 60) for _ in range(2))
     for owner in ("anna", ("anna", 17)):
+        if owner not in by_key.keys_held():  # dropped by the model itself
+            continue
         try:
             by_key.unlearn(keys=owner)
         except NotImplementedError:  # not with these parameters
@@ -131,7 +133,7 @@ def check_keys_go_with_the_model(estimator: Any, stream: Stream) -> None:
             assert_same_bits(model, other, "a copy of a model with keys")
             assert np.array_equal(model.ids_of(17), other.ids_of(17))
         try:
-            others[0].unlearn(keys=[owner for owner in OWNERS if owner is not None])
+            others[0].unlearn(keys=others[0].keys_held())
         except NotImplementedError:  # not with these parameters
             return
         others[0].save(path)

@@ -15,6 +15,7 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from ..base.keys import demand_borne
 from ..base.persistence import rebuilt
 from ..base.wrapping import Lesson, WrapsModel
 from ..params import check_count, check_flag, check_word
@@ -246,6 +247,7 @@ class DriftAware(WrapsModel):
     def unlearn(self, ids: Any = None, *, keys: Any = None, certificate: bool = False) -> Any:
         """Let the models forget examples, by ids or by keys, where they can."""
         if keys is not None and ids is None:
+            demand_borne(keys, self.keys_held())
             ids, keys = self.ids_of(keys), None
         result = self._inner.unlearn(ids, keys=keys, certificate=certificate)
         behind = self.__dict__.get("background_")

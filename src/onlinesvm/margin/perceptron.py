@@ -66,5 +66,9 @@ class KernelPerceptron(KernelBias, LinearOrKernel, StepByStep, Bounded, OnlineCl
         D = np.sqrt(np.cumsum(hinge(X, y, u) ** 2))
         return np.asarray((np.sqrt(longest2(X) * (u @ u)) + D) ** 2)
 
+    @property
+    def _scores_are_sums(self) -> bool:  # type: ignore[override]
+        return self.variant != "voted"
+
     def _keeps_weights(self) -> bool:
-        return super()._keeps_weights() and self._core_settings["variant"] != "voted"
+        return super()._keeps_weights() and self._scores_are_sums

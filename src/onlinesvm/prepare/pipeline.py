@@ -99,8 +99,8 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
     >>> model = OnlinePipeline([("scale", OnlineScaler()), ("svm", LASVC(classes=[False, True]))])
     >>> for start in range(0, 800, 50):
     ...     model = model.partial_fit(X[start : start + 50], y[start : start + 50])
-    >>> print(f"{model.score(X[800:], y[800:]):.2f}")
-    0.93
+    >>> model.score(X[800:], y[800:]) > 0.9
+    True
     """
 
     memory = None
