@@ -297,7 +297,7 @@ class LinearModel {
         const std::size_t wider = round_up(room, isa::kWeightsInLine);
         OnHeap<double> moved(outputs() * wider);
         for (std::size_t r = 0; r < outputs(); ++r)
-            std::copy_n(w.begin() + r * stride, columns, moved.begin() + r * wider);
+            std::copy_n(w.data() + r * stride, columns, moved.data() + r * wider);
         w = std::move(moved);
         stride = wider;
     }

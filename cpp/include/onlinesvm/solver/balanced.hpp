@@ -122,7 +122,8 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
     void settle(std::size_t changes = 1) {
         capped_ = false;
         if (++settled_ % kRefresh == 0) refresh();
-        for (double round = 0; round < double(rounds_) * double(changes); ++round) {
+        const double most = double(rounds_) * double(changes);
+        for (std::size_t round = 0; double(round) < most; ++round) {
             poll(4 * rows_.size());
             if (!walk()) return;
         }
@@ -405,10 +406,11 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
         const double most = kLag / longest();
         std::span<const Move> rest = untold_;
         double lag = lag_of(rest);
-        for (; lag > most; lag = lag_of(rest)) {
+        while (lag > most) {
             const std::size_t n = std::min(rest.size(), kTold);
             rows_.subtract(late_.edit().data(), rest.first(n), rows_.resting(), rows_.active());
             rest = rest.subspan(n);
+            lag = lag_of(rest);
         }
         tell(std::span<const Move>(untold_).first(untold_.size() - rest.size()));
         shift_run(late_, rows_.resting(), rows_.active(), bias_ - synced_bias_);
