@@ -12,8 +12,9 @@
 //     using Verbs = Offers<...>;  // what else it can: base/verbs.hpp, and verbs.hpp here
 //
 // `loaded` checks a state just read and rebuilds what derives from it; `expect` hears of the coming
-// rows; `learn_chunk` takes all rows of a call at once, where that is another thing than one after
-// the other; `using Output = T` makes the scores T where they are features, not decisions.
+// rows, which live until it hears of others; `learn_chunk` takes all rows of a call at once, where
+// that is another thing than one after the other; `using Output = T` makes the scores T where they
+// are features, not decisions.
 #pragma once
 
 #include <atomic>

@@ -189,8 +189,11 @@ inline std::vector<Id> every(std::size_t step, std::size_t n) {
 template <class Algo, class T>
 void learn(Algo& algo, const Stream<T>& stream, std::size_t first, std::size_t last,
            std::size_t ahead) {
+    auto coming = stream.block(first, 0);  // rows live until others are announced
     const auto announce = [&](std::size_t i, std::size_t n) {
-        if constexpr (requires { algo.expect({}); }) algo.expect(stream.block(i, n));
+        auto next = stream.block(i, n);
+        if constexpr (requires { algo.expect({}); }) algo.expect(next);
+        coming = std::move(next);
     };
     for (std::size_t i = first; i < last; ++i) {
         if (ahead > 0 && (i - first) % ahead == 0) announce(i, std::min(ahead, last - i));
