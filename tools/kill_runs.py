@@ -46,7 +46,7 @@ from onlinesvm.stream.sources import open_source
 
 SOURCES = ("file", "pipe", "redis", "nats")
 FSYNC = ("always", "interval", "never")
-RESULT = ("model.onlinesvm", "metrics.jsonl", "dead_letters.jsonl")
+RESULT = ("model.onlinesvm", "metrics.jsonl", "dead_letters.jsonl", "drifts.jsonl")
 CUT = 77  # the status of a child whose power was cut
 SHARED = "/dev/shm"  # where syncing costs nothing; what a kill leaves is the same
 
