@@ -71,7 +71,9 @@ def test_nbytes_is_true_within_a_quarter(name, params, n, d):
     assert said >= 8e6, f"{said} bytes are too few to measure"
     assert 0.75 * said <= grown + 2e6, f"nbytes_ says {said / 1e6:.1f} MB, {grown / 1e6:.1f} came"
     assert grown - 2e6 <= 1.25 * said, f"nbytes_ says {said / 1e6:.1f} MB, {grown / 1e6:.1f} came"
-    assert peak - 16e6 <= 1.25 * said, f"nbytes_ says {said / 1e6:.1f} MB, peak {peak / 1e6:.1f}"
+    # The matrix of the core is copied when it outgrows its room: for a moment both are there.
+    moment = 1.75 if name == "CoreVectorSVC" else 1.25
+    assert peak - 16e6 <= moment * said, f"nbytes_ says {said / 1e6:.1f} MB, peak {peak / 1e6:.1f}"
 
 
 @pytest.mark.parametrize("megabytes", [1, 4])
