@@ -35,7 +35,7 @@ class Keyed(SettlesGamma):
     def keys_held(self) -> list[Key]:
         """Every key that an example held bears, once, in order of arrival.
 
-        Looks all keys up: half a microsecond for each.
+        Looks all keys up.
         """
         self._verb("unlearn")
         return [] if self._keys is None else self._keys.held_by(self._holds).keys()

@@ -8,10 +8,11 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..base import OnlineClassifier, SoftMargin
+from ..base import OnlineClassifier
 from ..base.core import revive
 from ..base.optimality import EXACT
-from ..base.parameters import count, inherit, word
+from ..base.parameters import count, inherit
+from .settling import Settling
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class LeaveOneOut:
         return float(np.mean(~self.correct)) if len(self.ids) else 0.0
 
 
-class IncrementalSVC(SoftMargin, OnlineClassifier):
+class IncrementalSVC(Settling, OnlineClassifier):
     """Incremental SVM (Cauwenberghs & Poggio): always the solution ``SVC`` would find, and exact
     unlearning.
 
@@ -99,27 +100,7 @@ class IncrementalSVC(SoftMargin, OnlineClassifier):
         doc="""Rounds of corrections after one change. Where they do not suffice, a
         ``ConvergenceWarning`` says so, and the model is valid but less exact.""",
     )
-    settle: Literal["example", "call"] = word(
-        default="example",
-        words=("example", "call"),
-        doc="""``"call"`` makes each ``partial_fit`` optimal at its end, not in between: faster for
-        large chunks, and the same solution within ``tol``, but not the same bits for another
-        cut.""",
-    )
     dtype: Literal["float32", "float64"] = inherit(default="float64")
-
-    @property
-    def _solves_calls(self) -> bool:  # type: ignore[override]
-        return self.settle == "call"
-
-    @property
-    def _any_cut_gives(self) -> Literal["bits", "solution"]:  # type: ignore[override]
-        return "solution" if self.settle == "call" else "bits"
-
-    def _end_call(self, verb: Literal["learn", "unlearn"], changes: int) -> None:
-        if self.settle == "call" and verb == "learn":
-            self._core.solve()  # until then the core has only taken the rows in
-        super()._end_call(verb, changes)
 
     # --- the way back -------------------------------------------------------------------------
 

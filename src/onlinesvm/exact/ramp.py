@@ -11,6 +11,7 @@ from ..base.parameters import count, inherit, number, special, word
 from ..base.room import room
 from ..forgetting import Forgetting, LinearDependence
 from ..queries import Query
+from .settling import Settling
 
 
 class RampProblem(SoftMargin, KernelBias):
@@ -52,7 +53,7 @@ class RampProblem(SoftMargin, KernelBias):
             super()._check_tol(changes, tol)
 
 
-class RampSVC(WithBudget, RampProblem, OnlineClassifier):
+class RampSVC(WithBudget, RampProblem, Settling, OnlineClassifier):
     """OnlineSVM-R (Wang & Vucetic): a kernel SVM for noisy streams, optimal after every example.
 
     The ramp loss stops counting an example once it lies far on the wrong side, so mislabelled
@@ -136,9 +137,8 @@ class RampSVC(WithBudget, RampProblem, OnlineClassifier):
         (``"outlier_first"``); the ``"oldest"``, by arrival, where the stream drifts; a
         ``"random"`` one, not tried on anything before; or the ``"least_significant"``.""",
     )
-    settle: Literal["example", "call"] = word(
+    settle: Literal["example", "call"] = inherit(
         default="example",
-        words=("example", "call"),
         doc="""``"call"`` makes each ``partial_fit`` stationary at its end, not in between: several
         times faster for large chunks (a set in one call at about the price of :class:`SmoSVC`), and
         the same kind of solution within ``tol``, but not the same bits for another cut. Until a
@@ -160,19 +160,6 @@ class RampSVC(WithBudget, RampProblem, OnlineClassifier):
             raise ValueError(f"s must be <= 0, got {self.s!r}; OfflineRampSVC takes up to 1")
         policy = _without_fold(self.forget).core_params()
         return settings | policy | queries.resolve(self.query).core_params()
-
-    @property
-    def _solves_calls(self) -> bool:  # type: ignore[override]
-        return self.settle == "call"
-
-    @property
-    def _any_cut_gives(self) -> Literal["bits", "solution"]:  # type: ignore[override]
-        return "solution" if self.settle == "call" else "bits"
-
-    def _end_call(self, verb: Literal["learn", "unlearn"], changes: int) -> None:
-        if self.settle == "call" and verb == "learn":
-            self._core.solve()  # until then the core has only taken the rows in
-        super()._end_call(verb, changes)
 
     @property
     def evicted_(self) -> int:

@@ -108,11 +108,11 @@ class _Graph:
         self._inputs.append(helper.make_tensor_value_info(name, element, ["n", width]))
         return name
 
-    def constant(self, values: Any) -> str:
-        """An array; numbers that are not whole get the type of the graph."""
+    def constant(self, values: Any, dtype: Any = None) -> str:
+        """An array; numbers that are not whole get the type of the graph, if none is named."""
         array = np.asarray(values)
         if array.dtype.kind == "f":
-            array = array.astype(self.dtype)
+            array = array.astype(dtype or self.dtype)
         elif array.dtype.kind == "U":
             array = array.astype(object)
         name = f"c{len(self._constants)}"
@@ -127,13 +127,9 @@ class _Graph:
 
     def sums(self, values: str, coef: NDArray[Any], bias: NDArray[Any]) -> str:
         """Sums of thousands of terms that nearly cancel: in double, whatever the graph's type."""
-        exact = [numpy_helper.from_array(np.ascontiguousarray(a, np.float64)) for a in (coef, bias)]
-        for array in exact:
-            array.name = f"c{len(self._constants)}"
-            self._constants.append(array)
         wide = self.add("Cast", values, to=TensorProto.DOUBLE)
-        total = self.add("Gemm", wide, *(array.name for array in exact))
-        return self.add("Cast", total, to=self.element)
+        exact = (self.constant(a, np.float64) for a in (coef, bias))
+        return self.add("Cast", self.add("Gemm", wide, *exact), to=self.element)
 
     def rename(self, value: str, name: str) -> str:
         self._nodes.append(helper.make_node("Identity", [value], [name]))

@@ -78,12 +78,16 @@ def _kind(model: Any) -> Any:
     return RiverProbabilities if hasattr(model, "predict_proba_one") else RiverClassifier
 
 
-class _Wrapped:
+class _Holds:
     """A river estimator around one of ours; features come and go freely."""
 
     def __init__(self, model: Any) -> None:
         self.model = clone(model)  # what river's clone begins with
         self._learner = clone(model)
+
+
+class _Wrapped(_Holds):
+    """One that learns targets."""
 
     def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
         """Learn one example."""
@@ -167,7 +171,7 @@ class RiverRegressor(_Wrapped, base.MiniBatchRegressor):
         yield {"model": PassiveAggressiveRegressor()}
 
 
-class RiverDetector(base.AnomalyDetector):
+class RiverDetector(_Holds, base.AnomalyDetector):
     """One of our detectors as a river one; its scores are greater for what is less usual.
 
     Scores lie between 0 and 1, as river's metrics take for granted. Above 1/2 is an outlier by the
@@ -177,10 +181,6 @@ class RiverDetector(base.AnomalyDetector):
     ----------
     model : detector with ``learn_one``
     """
-
-    def __init__(self, model: OnlineOutlierDetector | OnlinePipeline) -> None:
-        self.model = clone(model)
-        self._learner = clone(model)
 
     def learn_one(self, x: dict[Any, Any]) -> None:
         """Learn one example, as one that is usual."""
@@ -202,17 +202,13 @@ class RiverDetector(base.AnomalyDetector):
         yield {"model": NormaOneClassSVM()}
 
 
-class RiverTransformer(base.Transformer):
+class RiverTransformer(_Holds, base.Transformer):
     """One of our transformers as a river one; what goes in and comes out are dicts.
 
     Parameters
     ----------
     model : transformer with ``learn_one``
     """
-
-    def __init__(self, model: OnlineTransformer) -> None:
-        self.model = clone(model)
-        self._learner = clone(model)
 
     def learn_one(self, x: dict[Any, Any]) -> None:
         """Learn one example."""

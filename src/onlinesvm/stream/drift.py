@@ -50,8 +50,8 @@ class DriftWatch:
     whose halves differ by more than epsilon_cut, their equation 3.1 in the form for many
     examples? Then what lies before the best such cut is forgotten. Where the paper lets go of the
     oldest part only, this goes to the cut at once, which also says where the change began; a share
-    that fell forgets as well, and is no alarm. Costs some 60 microseconds for 1,024 answers and a
-    few hundred numbers, however long the stream.
+    that fell forgets as well, and is no alarm. Memory is a few hundred numbers, however long the
+    stream.
     """
 
     def __init__(self) -> None:
