@@ -11,7 +11,11 @@ python -m bench forgetting       which policy of forgetting costs what (likewise
 python -m bench growth           time and memory against the length of a stream (likewise)
 python -m bench labels           accuracy against labels, by query (likewise)
 python -m bench probabilities    whether probabilities are true, and sets hold the label (likewise)
+python -m bench pairs            one against one, or against the rest (likewise)
 python -m bench drift            whether it pays to notice a drift (likewise)
+python -m bench spark            what Spark adds, one executor against two (needs Java; likewise)
+python -m bench cluster          the cascade, and what 1,000 executors would do (likewise)
+python -m bench instead          what users would pick instead, on every set (an hour)
 """
 
 from __future__ import annotations
@@ -22,6 +26,7 @@ import sys
 
 SPEED = (
     "ramp_pass",
+    "ramp_real",
     "digits",
     "smo",
     "settle",
@@ -45,6 +50,7 @@ SPEED = (
     "features",
     "budget",
     "budget_peers",
+    "bank",
     "evaluate",
     "runner",
     "sources",
@@ -61,6 +67,10 @@ QUALITY = {
     "labels": "bench.quality.labels",
     "probabilities": "bench.quality.probabilities",
     "drift": "bench.quality.drift",
+    "pairs": "bench.quality.pairs",
+    "spark": "bench.speed.spark",
+    "cluster": "bench.quality.cluster",
+    "instead": "bench.quality.instead",
 }
 BENCHMARKS = {name: f"bench.speed.{name}" for name in SPEED} | QUALITY
 

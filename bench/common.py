@@ -100,6 +100,7 @@ class Options:
     repeats: int
     quick: bool
     only: tuple[str, ...]
+    jobs: int = 1
 
     def wants(self, case: str) -> bool:
         return not self.only or case.lower() in self.only
@@ -108,8 +109,8 @@ class Options:
         return quick if self.quick else full
 
 
-def parse(description: str | None, *, repeats: int = 3) -> Options:
-    """Read the command line of a benchmark file."""
+def parse(description: str | None, *, repeats: int = 3, divisible: bool = False) -> Options:
+    """Read the command line of a benchmark file; its cases may be divisible over processes."""
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -120,9 +121,14 @@ def parse(description: str | None, *, repeats: int = 3) -> Options:
         action="store_true",
         help="tiny sizes, one round: shows that it runs, measures nothing; kept in results/local",
     )
+    if divisible:
+        parser.add_argument(
+            "--jobs", type=int, default=1, help="cases at a time, each in a process of its own"
+        )
     told = parser.parse_args()
     only = tuple(case.lower() for case in told.only)
-    return Options(1 if told.quick else told.repeats, told.quick, only)
+    jobs = told.jobs if divisible else 1
+    return Options(1 if told.quick else told.repeats, told.quick, only, jobs)
 
 
 @dataclass
@@ -179,7 +185,15 @@ class Report:
             if units is not None:
                 row["per_second"] = units / lap.best
             self.cases[case][name] = row | dict((facts or {}).get(name, {}))
-        console.print(f"[dim]{self.name}: {case} done[/]")
+        self.keep(case)
+
+    def keep(self, case: str) -> None:
+        """Say how a case went, and keep all so far in results/local, should the run be stopped."""
+        ratios = ", ".join(
+            f"{name} {figure(row['ratio'])}" for name, row in self.cases[case].items()
+        )
+        console.print(f"[dim]{self.name}: {case} done: {escape(ratios)}[/]", highlight=False)
+        self._in(RESULTS / "local").write_text(json.dumps(self._json(), indent=1) + "\n")
 
     def ratio(self, case: str, name: str) -> float:
         """Time of a contestant over time of the baseline."""
@@ -228,9 +242,11 @@ class Report:
     def path(self) -> Path:
         """Where the JSON file goes; its folder exists."""
         partial = self.options.quick or self.options.only
-        folder = RESULTS / "local" if partial else RESULTS
+        return self._in(RESULTS / "local" if partial else RESULTS)
+
+    def _in(self, folder: Path) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
-        return folder / f"{self.name}.json"
+        return folder / f"{'-'.join((self.name, *self.options.only))}.json"
 
     def _json(self) -> dict[str, Any]:
         return {
@@ -240,6 +256,7 @@ class Report:
             "baseline": self.baseline,
             "threads": 1,
             "repeats": self.options.repeats,
+            "jobs": self.options.jobs,
             **self._about,
             "cases": self.cases,
             "bars": self.bars,

@@ -37,7 +37,8 @@ def describe() -> dict[str, Any]:
         "compiler": _core_fact("compiler") or _first_line("c++", "--version"),
         "python": platform.python_version(),
         "versions": {name: version for name in PACKAGES if (version := _version(name))},
-        "commit": _first_line("git", "rev-parse", "HEAD"),
+        # A copy without its history can be told where it comes from.
+        "commit": _first_line("git", "rev-parse", "HEAD") or os.environ.get("ONLINESVM_COMMIT"),
         "uncommitted_changes": bool(_first_line("git", "status", "--porcelain", "-uno")),
     }
 
@@ -46,6 +47,16 @@ def resident_mib() -> float:
     """Resident memory of this process now."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+def processor_seconds(pid: int) -> float:
+    """Processor time that a process has used so far; none, once it is gone."""
+    try:
+        after_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    user, system = after_name[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 def _cpu_model() -> str:

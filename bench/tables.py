@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +25,12 @@ from bench.speed.ramp_pass import NOISY
 
 MISSING = "Not measured yet."
 MANY = 5  # bars missed, of which only the worst is shown
-PLACE = re.compile(r"(<!-- results: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def markdown(result: dict[str, Any]) -> str:
     """One result as a table of cases, a table of bars, and a line on where it was measured."""
     own = result["details"].get("tables", [])
-    parts = [f"**{one['title']}**\n\n{_table(*_split(one['rows']))}" for one in own]
+    parts = [f"**{one['title']}**\n\n{table(*_split(one['rows']))}" for one in own]
     parts = parts or [_cases(result)]
     if result["bars"]:
         verdict = {True: "holds", False: "**does not hold**"}
@@ -38,7 +38,7 @@ def markdown(result: dict[str, Any]) -> str:
             [bar["claim"], figure(bar["value"]), bar["bound"], verdict[bar["holds"]]]
             for bar in result["bars"]
         ]
-        parts.append(_table(["must hold", "measured", "bar", "verdict"], bars))
+        parts.append(table(["must hold", "measured", "bar", "verdict"], bars))
     if result["notes"]:
         parts.append("\n".join(f"- {note}" for note in result["notes"]))
     parts.append(_origin(result))
@@ -58,7 +58,7 @@ def _cases(result: dict[str, Any]) -> str:
     ]
     keys = [key for key in shown if any(row.get(key) is not None for _, _, row in rows)]
     titles = {"best_s": "seconds", "ratio": f"x {result['baseline']}", "per_second": "per second"}
-    return _table(
+    return table(
         ["case", "contestant", *(titles.get(key, key) for key in keys)],
         [[case, name, *(figure(row.get(key)) for key in keys)] for case, name, row in rows],
     )
@@ -75,7 +75,8 @@ def _origin(result: dict[str, Any]) -> str:
     )
 
 
-def _table(head: list[str], rows: list[list[str]]) -> str:
+def table(head: list[str], rows: list[list[str]]) -> str:
+    """A table in Markdown."""
     lines = [head, ["---"] * len(head), *rows]
     cells = ([cell.replace("|", r"\|") for cell in line] for line in lines)
     return "\n".join("| " + " | ".join(line) + " |" for line in cells)
@@ -89,7 +90,7 @@ def summary() -> str:
         ratios = {case: group["RampSVC"]["ratio"] for case, group in race["cases"].items()}
         pairs = [(case, group["RampSVC"], group["SVC"]) for case, group in race["cases"].items()]
         parts.append(
-            _table(
+            table(
                 ["task", "RampSVC pass / SVC.fit", "accuracy %, ours / SVC", "support vectors"],
                 [
                     [
@@ -107,7 +108,7 @@ def summary() -> str:
     rows = [row for result in results if result["bars"] for row in _nearest(result)]
     if rows:
         head = ["benchmark", "bars held", "the nearest to its bar", "measured", "bar"]
-        parts.append(_table(head, rows))
+        parts.append(table(head, rows))
     if race:
         parts.append(_origin(race))
     return "\n\n".join(parts) or MISSING
@@ -154,17 +155,26 @@ def _result(name: str) -> Any:
 
 
 def fill(text: str) -> str:
-    """Replace what stands between the marks; a result that is not there is said to be missing."""
+    """Fill the places for results; one that is not there is said to be missing."""
+    return replace(text, "results", _body)
+
+
+def _body(name: str) -> str:
+    if name == "summary":
+        return summary()
+    result = _result(name)
+    return markdown(result) if result else MISSING
+
+
+def replace(text: str, mark: str, body: Callable[[str], str | None]) -> str:
+    """Replace what stands between the comments of this mark, by name; None leaves it as it is."""
 
     def place(match: re.Match[str]) -> str:
-        if match[2] == "summary":
-            body = summary()
-        else:
-            result = _result(match[2])
-            body = markdown(result) if result else MISSING
-        return f"{match[1]}\n{body}\n\n{match[3]}"
+        new = body(match[2])
+        return match[0] if new is None else f"{match[1]}\n{new}\n\n{match[3]}"
 
-    return PLACE.sub(place, text)
+    places = rf"(<!-- {mark}: (\w+) -->\n).*?(<!-- end -->)"
+    return re.sub(places, place, text, flags=re.DOTALL)
 
 
 def main(files: list[str]) -> None:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 
 from bench.common import Report, race
 from bench.peers import Learner, present
 from onlinesvm.datasets import PAPER_TASKS, DownloadError, Task, paper_task
 
 
-def run(report: Report, learners: Sequence[Learner]) -> list[str]:
+def run(
+    report: Report,
+    learners: Sequence[Learner],
+    clock: Callable[[], float] = time.perf_counter,
+) -> list[str]:
     """Race the learners on all tasks that can be had, and return the names of those tasks."""
     rivals = present(learners, report.note)
     for task in here(report):
         calls = {learner.name: learner.enter(task) for learner in rivals}
-        laps = race(calls, repeats=report.options.repeats)
+        laps = race(calls, repeats=report.options.repeats, clock=clock)
         facts = {name: lap.product.facts(task) for name, lap in laps.items()}
         report.add(task.name, laps, facts=facts)
         report.details[task.name] = {"C": task.C, "gamma": task.gamma, "published": task.published}

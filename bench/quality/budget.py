@@ -26,11 +26,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import SGDClassifier
-from sklearn.metrics import pairwise_distances
 from threadpoolctl import threadpool_limits
 
 import onlinesvm
 from bench.common import Lap, Options, Report, console, figure, parse
+from bench.quality.contests import Contest, ignorant, standardised_so_far
 from onlinesvm.datasets import fetch
 from onlinesvm.report.style import figure as new_figure
 
@@ -44,43 +44,10 @@ COSTS = (1.0, 10.0)
 # --- what is learned -----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Contest:
-    """Rows to learn, and to be tested on: others, or the same ones just before."""
-
-    name: str
-    X: Any
-    y: Any
-    X_test: Any = None
-    y_test: Any = None
-    unit: float = 1.0  # of gamma
-
-    @property
-    def drifts(self) -> bool:
-        return self.X_test is None
-
-    @property
-    def chunk(self) -> int:
-        return 10 if self.drifts else 1000
-
-    def sizes(self, options: Options) -> tuple[int, ...]:
-        """Budgets, or numbers of features; what drifts is not worth the largest."""
-        every = QUICK_SIZES if options.quick else SIZES
-        return every[:-1] if self.drifts and not options.quick else every
-
-    @property
-    def trial(self) -> Contest:
-        """What settings are chosen on."""
-        n = len(self.y) // 10 if self.drifts else min(10_000, len(self.y))
-        if self.drifts:
-            return replace(self, X=self.X[:n], y=self.y[:n])
-        m = 4 * n // 5
-        return replace(self, X=self.X[:m], y=self.y[:m], X_test=self.X[m:n], y_test=self.y[m:n])
-
-    def measured(self) -> Contest:
-        """By the distance between rows, which the unit of gamma follows."""
-        some = self.X[: len(self.y) // 10][:1000]
-        return replace(self, unit=1.0 / float((pairwise_distances(some) ** 2).mean()))
+def sizes(contest: Contest, options: Options) -> tuple[int, ...]:
+    """Budgets, or numbers of features; what drifts is not worth the largest."""
+    every = QUICK_SIZES if options.quick else SIZES
+    return every[:-1] if contest.drifts and not options.quick else every
 
 
 def contests(options: Options) -> Iterator[Contest]:
@@ -114,26 +81,17 @@ def _ijcnn1() -> Contest:
 
 def _electricity() -> Contest:
     X, y, *_ = fetch("stream_electricity")
-    return Contest("electricity", _standardised(np.delete(X, [0, 3], axis=1)), y.astype(int))
+    return Contest("electricity", standardised_so_far(np.delete(X, [0, 3], axis=1)), y.astype(int))
 
 
 def _weather() -> Contest:
     X, y, *_ = fetch("stream_weather")
-    return Contest("weather", _standardised(X), y.astype(int))
+    return Contest("weather", standardised_so_far(X), y.astype(int))
 
 
 def _mail() -> Contest:
     X, y, *_ = fetch("stream_spam")
     return Contest("mail", sparse.csr_array(X, dtype=np.float32), y.astype(int))
-
-
-def _standardised(X: Any) -> Any:
-    """Every row by the mean and the spread of the rows up to it."""
-    X = np.asarray(X, dtype=np.float64)
-    count = np.arange(1, len(X) + 1)[:, None]
-    mean = np.cumsum(X, axis=0) / count
-    spread = np.sqrt(np.maximum(np.cumsum(X**2, axis=0) / count - mean**2, 1e-6))
-    return ((X - mean) / spread).astype(np.float32)
 
 
 # --- who learns ----------------------------------------------------------------------------------
@@ -334,24 +292,13 @@ def tune(family: Family, contest: Contest, size: int, options: Options) -> dict[
     return max(points, key=lambda point: play(family.make(contest, size, point), trial)[1])
 
 
-def ignorant(contest: Contest) -> dict[str, float]:
-    """The two who know nothing, row by row, on the rows that count."""
-    first, y = len(contest.y) // 10, contest.y
-    counts = np.cumsum(y[:, None] == np.unique(y), axis=0)
-    frequent = np.unique(y)[counts[:-1].argmax(axis=1)]
-    return {
-        "the last label": float(np.mean(y[first:] == y[first - 1 : -1])),
-        "the majority": float(np.mean(y[first:] == frequent[first - 1 :])),
-    }
-
-
 def run(report: Report, contest: Contest, options: Options) -> None:
-    sizes = contest.sizes(options)
+    widths = sizes(contest, options)
     laps, facts, chosen = {}, {}, {}
     for family in (one for one in FIELD if one.there and one.takes(contest)):
         start = perf_counter()
-        point = chosen[family.name] = tune(family, contest, sizes[0], options)
-        for size in sizes if family.sized else sizes[:1]:
+        point = chosen[family.name] = tune(family, contest, widths[0], options)
+        for size in widths if family.sized else widths[:1]:
             name = f"{family.name}, {size:,}" if family.sized else family.name
             model = family.make(contest, size, point)
             seconds, right = play(model, contest, first=len(contest.y) // 10)
@@ -361,7 +308,7 @@ def run(report: Report, contest: Contest, options: Options) -> None:
                 "kB": round(_nbytes(model) / 1e3, 1),
             }
         console.print(f"[dim]{contest.name}: {family.name}, {perf_counter() - start:.1f} s[/]")
-    report.baseline = f"{PEER}, {sizes[-1]:,}"
+    report.baseline = f"{PEER}, {widths[-1]:,}"
     report.add(contest.name, laps, facts=facts, units=len(contest.y))
     report.details.setdefault("settings", {})[contest.name] = chosen
     peers = {family.name for family in FIELD if not family.ours}

@@ -34,10 +34,10 @@ def adult(rows: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return np.ascontiguousarray(X[:rows], dtype=np.float64), np.where(y[:rows] > 0, 1.0, -1.0)
 
 
-def seconds(run: Callable[[], Any]) -> float:
-    start = time.perf_counter()
+def seconds(run: Callable[[], Any], clock: Callable[[], float] = time.perf_counter) -> float:
+    start = clock()
     run()
-    return time.perf_counter() - start
+    return clock() - start
 
 
 def fit_svc(X: Any, y: Any) -> SVC:
@@ -56,10 +56,12 @@ def refits(X: Any, y: Any, sizes: NDArray[np.int64]) -> tuple[list[float], float
     return took, float(each.sum())
 
 
-def removals(model: IncrementalSVC, count: int) -> list[float]:
+def removals(
+    model: IncrementalSVC, count: int, clock: Callable[[], float] = time.perf_counter
+) -> list[float]:
     """Seconds to unlearn each of some support vectors, one after the other."""
     chosen = np.random.default_rng(0).choice(model.support_, count, replace=False)
-    return [seconds(lambda i=i: model.unlearn(int(i))) for i in chosen]
+    return [seconds(lambda i=i: model.unlearn(int(i)), clock) for i in chosen]
 
 
 def main() -> None:

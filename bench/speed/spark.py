@@ -1,0 +1,228 @@
+"""What Spark adds and what a second executor gives: prediction and the cascade. Needs Java.
+
+Predicting 1,000,000 rows of ten features through Spark, against the library alone over the same
+rows plus the same job with a function that answers nothing: by the CPU time of every process. Then
+one executor against two, of one core each: the same prediction, and the cascade on MNIST (8 against
+the rest, 60,000 rows) and covtype (40,000 rows) beside SmoSVC in this process.
+
+Seconds by the clock need a quiet machine with three cores. On a busy one read the other ratio: CPU
+seconds of the driver and the busiest executor, which is what the clock would show if nobody had to
+wait, and executors never waited for each other within a round.
+`--only overhead`, `--only predict`, `--only mnist` or `--only covtype` runs a part of it.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import DoubleType
+
+from bench.common import Lap, Options, Report, parse
+from bench.speed.digits import DIGIT, against_the_rest, digits
+from bench.speed.features import covtype
+from onlinesvm import RampSVC, SmoSVC
+from onlinesvm.cluster import cascade
+from onlinesvm.spark import Columns, SparkParts, local_session, transform
+from onlinesvm.spark.local import executors, processes_below
+from onlinesvm.spark.predicting import _udf
+
+FEATURES = [f"x{j}" for j in range(10)]
+ALONE, ONE, TWO = "the library alone", "1 executor", "2 executors"
+_TICK = os.sysconf("SC_CLK_TCK")
+
+
+class Cost(NamedTuple):
+    """Of one run: seconds by the clock, CPU seconds of the driver and of each executor."""
+
+    seconds: float
+    driver: float
+    executors: list[float]
+
+    @property
+    def cpu(self) -> float:
+        return self.driver + sum(self.executors)
+
+    @property
+    def path(self) -> float:
+        """What nobody can do at the same time: the driver's part, and that of the busiest."""
+        return self.driver + max(self.executors, default=0.0)
+
+
+def cpu_of(pid: int) -> float:
+    """CPU seconds of a process and of its children that have ended."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            fields = file.read().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return sum(map(int, fields[11:15])) / _TICK
+
+
+def cpu_by_place(spark: SparkSession) -> tuple[float, dict[int, float]]:
+    """CPU seconds so far: of the driver (this process and its JVM), and of each executor."""
+    places = {pid: sum(map(cpu_of, (pid, *processes_below(pid)))) for pid in executors(spark)}
+    everything = sum(map(cpu_of, (os.getpid(), *processes_below(os.getpid()))))
+    return everything - sum(places.values()), places
+
+
+def costed(spark: SparkSession, run: Callable[[], Any]) -> tuple[Cost, Any]:
+    driver, places = cpu_by_place(spark)
+    start = time.perf_counter()
+    product = run()
+    seconds = time.perf_counter() - start
+    driver_after, after = cpu_by_place(spark)
+    spent = [after[pid] - places.get(pid, 0.0) for pid in after]
+    return Cost(seconds, driver_after - driver, spent), product
+
+
+def best(spark: SparkSession, run: Callable[[], Any], repeats: int) -> tuple[Cost, Any]:
+    """The cheapest of several runs, by CPU; a first one is for the JVM to warm up."""
+    run()
+    return min((costed(spark, run) for _ in range(repeats)), key=lambda one: one[0].cpu)
+
+
+# --- prediction -------------------------------------------------------------------------------
+
+
+def model() -> RampSVC:
+    X = np.random.default_rng(0).uniform(-1, 1, size=(2_000, 10))
+    return RampSVC(C=10, gamma=0.5).fit(X, X[:, 0] * X[:, 1] + 0.2 * X[:, 2] > 0)
+
+
+def wide(spark: SparkSession, n: int, parts: int) -> DataFrame:
+    numbers = spark.range(n, numPartitions=parts)
+    made = numbers.select("id", *(F.rand(seed=j).alias(name) for j, name in enumerate(FEATURES)))
+    kept = made.persist()
+    kept.count()
+    return kept
+
+
+def _nothing(batches: Any) -> Any:
+    for arrays in batches:
+        yield pa.array(np.zeros(len(arrays[0])))
+
+
+def spend(df: DataFrame) -> None:
+    df.write.format("noop").mode("overwrite").save()
+
+
+def overhead(report: Report, options: Options) -> None:
+    """CPU seconds through Spark against those of the library and of an empty job."""
+    n = options.size(1_000_000, 20_000)
+    spark = local_session("local[1]")
+    machine = model()
+    df = wide(spark, n, 4)
+    empty = _udf(_nothing, DoubleType())
+    through, _ = best(
+        spark, lambda: spend(transform(df, machine, FEATURES, decision="f")), options.repeats
+    )
+    bare, _ = best(spark, lambda: spend(df.withColumn("f", empty(*FEATURES))), options.repeats)
+    X = np.random.default_rng(1).uniform(size=(n, 10))
+    alone = []
+    for _ in range(options.repeats + 1):
+        start = time.process_time()
+        for at in range(0, n, 10_000):  # as many as a batch of Spark's has
+            machine.decision_function(X[at : at + 10_000])
+        alone.append(time.process_time() - start)
+    spark.stop()
+    case = f"{n:,} rows, CPU seconds"
+    laps = {
+        ALONE: Lap([min(alone)], None),
+        "an empty job of Spark's": Lap([bare.cpu], None),
+        "through Spark": Lap([through.cpu], None),
+    }
+    facts = {"through Spark": {"support_vectors": int(sum(machine.n_support_))}}
+    report.add(case, laps, facts=facts, units=n)
+    ratio = through.cpu / (min(alone) + bare.cpu)
+    report.bar("CPU through Spark / (library + empty job)", ratio, at_most=1.3)
+
+
+# --- one executor against two -----------------------------------------------------------------
+
+
+def both(
+    report: Report, case: str, laps: dict[str, Cost], at_least: float, alone: float | None = None
+) -> None:
+    facts = {name: {"cpu_s": cost.cpu, "path_cpu_s": cost.path} for name, cost in laps.items()}
+    shown = {name: Lap([cost.seconds], None) for name, cost in laps.items()}
+    if alone is not None:
+        shown[ALONE] = Lap([alone], None)
+    report.add(case, shown, facts=facts)
+    gain = laps[ONE].seconds / laps[TWO].seconds
+    report.bar(f"{case}: 2 executors, times as fast by the clock", gain, at_least=at_least)
+    gain = laps[ONE].path / laps[TWO].path
+    report.bar(f"{case}: the same by CPU on the path", gain, at_least=at_least)
+
+
+def over_executors(job: Callable[[SparkSession], Callable[[], Any]], repeats: int) -> Any:
+    """The cost with one executor and with two, and what came out."""
+    costs, products = {}, {}
+    for count, name in ((1, ONE), (2, TWO)):
+        spark = local_session(f"local-cluster[{count},1,2048]", spark_executor_memory="2048m")
+        costs[name], products[name] = best(spark, job(spark), repeats)
+        spark.stop()
+    return costs, products
+
+
+def predict(report: Report, options: Options) -> None:
+    n, machine = options.size(1_000_000, 20_000), model()
+
+    def job(spark: SparkSession) -> Callable[[], Any]:
+        df = wide(spark, n, 8)
+        return lambda: spend(transform(df, machine, FEATURES, decision="f"))
+
+    costs, _ = over_executors(job, options.repeats)
+    both(report, f"predict {n:,} rows", costs, at_least=1.6)
+
+
+def learn(report: Report, options: Options, case: str, X: Any, y: Any, **params: Any) -> None:
+    machine = SmoSVC(**params)
+    start = time.process_time()
+    one = machine.fit(X, y)
+    alone = time.process_time() - start
+
+    def job(spark: SparkSession) -> Callable[[], Any]:
+        ends = pa.array(np.arange(0, X.size + 1, X.shape[1], dtype=np.int32))
+        lists = pa.ListArray.from_arrays(ends, pa.array(X.ravel()))
+        df = spark.createDataFrame(pa.table({"f": lists, "y": y}))
+        parts = SparkParts(df.repartition(2), Columns("f", "y"))
+        return lambda: cascade(parts, SmoSVC(**params))
+
+    costs, products = over_executors(job, 1)
+    both(report, case, costs, at_least=1.4, alone=alone)
+    probe = X[:2_000]
+    distance = np.abs(
+        products[TWO].model.decision_function(probe) - one.decision_function(probe)
+    ).max()
+    report.note(
+        f"{case}: furthest from one machine's {distance:.2g}, {products[TWO].rounds} rounds"
+    )
+
+
+def main() -> None:
+    options = parse(__doc__, repeats=2)
+    report = Report("spark", "Through Spark, and over two executors", ALONE, options)
+    if options.wants("overhead"):
+        overhead(report, options)
+    if options.wants("predict"):
+        predict(report, options)
+    if options.wants("mnist"):
+        data = against_the_rest(digits(options), DIGIT)
+        case = f"cascade, MNIST {DIGIT}, {len(data.y_train):,} rows"
+        learn(report, options, case, data.X_train, data.y_train, C=10.0, gamma=0.02)
+    if options.wants("covtype"):
+        rows = covtype(options.size(40_000, 1_000)).single()
+        case = f"cascade, covtype, {len(rows.y):,} rows"
+        learn(report, options, case, rows.X, rows.y, C=10.0, gamma=0.05)
+    report.finish()
+
+
+if __name__ == "__main__":
+    main()
