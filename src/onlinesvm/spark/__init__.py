@@ -1,0 +1,77 @@
+"""Spark: the same models over DataFrames, predicted, learned and unlearned on a cluster.
+
+Needs `pip install 'onlinesvm[spark]'` here and on every executor, and Java from the system.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from onlinesvm.spark.by_key import BankModel as BankModel
+    from onlinesvm.spark.by_key import ForgottenKeys as ForgottenKeys
+    from onlinesvm.spark.by_key import fit_by_key as fit_by_key
+    from onlinesvm.spark.by_key import learn_by_key as learn_by_key
+    from onlinesvm.spark.estimator import SparkEstimator as SparkEstimator
+    from onlinesvm.spark.estimator import SparkModel as SparkModel
+    from onlinesvm.spark.local import local_session as local_session
+    from onlinesvm.spark.parts import SparkParts as SparkParts
+    from onlinesvm.spark.predicting import predict_udf as predict_udf
+    from onlinesvm.spark.predicting import transform as transform
+    from onlinesvm.spark.rows import Columns as Columns
+    from onlinesvm.spark.streaming import StreamDesk as StreamDesk
+    from onlinesvm.spark.streaming import StreamLearner as StreamLearner
+    from onlinesvm.spark.streaming import read_stream as read_stream
+
+# Imported when asked for: rows are read on executors without starting anything of Spark's.
+_HOME = {
+    "BankModel": "by_key",
+    "Columns": "rows",
+    "ForgottenKeys": "by_key",
+    "SparkEstimator": "estimator",
+    "SparkModel": "estimator",
+    "SparkParts": "parts",
+    "StreamDesk": "streaming",
+    "StreamLearner": "streaming",
+    "fit_by_key": "by_key",
+    "learn_by_key": "by_key",
+    "local_session": "local",
+    "predict_udf": "predicting",
+    "read_stream": "streaming",
+    "transform": "predicting",
+}
+
+__all__ = [
+    "BankModel",
+    "Columns",
+    "ForgottenKeys",
+    "SparkEstimator",
+    "SparkModel",
+    "SparkParts",
+    "StreamDesk",
+    "StreamLearner",
+    "fit_by_key",
+    "learn_by_key",
+    "local_session",
+    "predict_udf",
+    "read_stream",
+    "transform",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'onlinesvm.spark' has no attribute {name!r}")
+    try:
+        return getattr(importlib.import_module(f"onlinesvm.spark.{_HOME[name]}"), name)
+    except ModuleNotFoundError as missing:
+        if missing.name not in ("pyspark", "pyarrow"):
+            raise
+        raise ImportError(
+            f"onlinesvm.spark needs {missing.name}: pip install 'onlinesvm[spark]'"
+        ) from None
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
