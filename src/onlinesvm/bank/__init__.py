@@ -1,0 +1,1 @@
+"""Thousands to millions of small models, one for each key."""
