@@ -1,6 +1,8 @@
 """What every test shares: one thread per process, and property tests that repeat to the letter."""
 
 import os
+import signal
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -10,6 +12,10 @@ from hypothesis import HealthCheck, settings
 # Read by numpy and scikit-learn when they are first imported, which no test has done yet.
 for pool in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(pool, "1")
+
+# In the background of a shell Ctrl-C is ignored, and tests that send one would wait for ever.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # `make test` draws the same examples everywhere; HYPOTHESIS_PROFILE=explore looks for trouble.
 settings.register_profile(
@@ -24,6 +30,13 @@ settings.register_profile("explore", deadline=None, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 
+@pytest.fixture(autouse=True)
+def _close_figures():
+    """No test meets a figure that another, or a doctest, has left open."""
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
+
+
 @pytest.fixture
 def checkout(monkeypatch):
     """`bench` and `reproduce` can be imported; what that does to the environment is undone."""
@@ -33,6 +46,22 @@ def checkout(monkeypatch):
 
     os.environ.clear()
     os.environ.update(before)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Of several workers only one starts Spark, and does so first; all other tests go anywhere."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    blocks: dict[str, str] = {}
+
+    class OneSpark(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            if nodeid.startswith("tests/spark/"):
+                return "spark"
+            return blocks.setdefault(nodeid, f"block {len(blocks) // 20}")
+
+    return OneSpark(config, log) if config.getvalue("dist") == "load" else None
 
 
 def pytest_terminal_summary(terminalreporter, config):

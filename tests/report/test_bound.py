@@ -99,12 +99,6 @@ def check(model: Any, X: np.ndarray, y: np.ndarray, rivals: Any = ()) -> float:
     return share
 
 
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
-
-
 # ---- no stream breaks a bound --------------------------------------------------------------------
 
 

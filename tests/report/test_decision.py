@@ -46,13 +46,6 @@ X = np.array([(a, b) for a in AXIS for b in AXIS])
 Y = (np.hypot(*X.T) < 1).astype(int)
 
 
-@pytest.fixture(autouse=True)
-def _close_figures():
-    plt.close("all")  # a neighbour's, too
-    yield
-    plt.close("all")
-
-
 def dots(ax):
     """Scatter plots by label; the unlabelled crosses under 'crosses'."""
     found = {}

@@ -8,7 +8,6 @@ import pytest
 
 mpl.use("agg")
 
-from matplotlib import pyplot as plt
 
 from onlinesvm.report import plot_history
 
@@ -19,12 +18,6 @@ HISTORY = [
     }
     for n, accuracy in [(10, float("nan")), (20, 0.5), (30, 0.7), (40, 0.9)]
 ]
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
 
 
 def test_lines_carry_names_and_values():

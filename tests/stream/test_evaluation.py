@@ -11,8 +11,6 @@ import pytest
 
 mpl.use("agg")
 
-from matplotlib import pyplot as plt
-
 from onlinesvm import PassiveAggressiveClassifier
 from onlinesvm.report import plot_history
 from onlinesvm.stream import Evaluation, Snapshot, evaluate, lessons
@@ -138,12 +136,6 @@ def test_the_truth_scores_where_it_is_known():
 
 
 # --- plots ----------------------------------------------------------------------------------------
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
 
 
 def test_a_result_can_be_drawn_with_baselines_and_drifts(result):
