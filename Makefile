@@ -6,6 +6,7 @@
 #   make test        Python tests and doctests, the C++ tests and the Python module under ASan + UBSan,
 #                    what threads share under TSan; one by one: test-python, test-cpp,
 #                    test-module-address, test-module-thread
+#   make test-spark  all Spark tests on two real executors, some of which are killed; needs Java
 #   make inject      every allocation, kernel call and poll made to fail once: make test takes a slice
 #   make mutants     break the solvers on purpose and see a test go red for each: make mutants ARGS="--jobs 2"
 #   make coverage    which lines the tests run: Python, C++; pages under build/coverage; or one of
@@ -15,7 +16,10 @@
 #   make fuzz        forge saved models by the thousand: make fuzz ARGS="--count 20000 --jobs 2"
 #   make kills       kill runs at random moments and see that nothing is lost: make kills ARGS="--points"
 #   make bench       speed against peers, in one process
-#   make reproduce   a paper's tables and figures again: make reproduce ARGS=stream
+#   make reproduce   a paper's tables and figures again: make reproduce ARGS="ramp table_1"
+#   make wheel       sdist and wheels into dist/, for the Pythons of this machine, repaired and checked
+#   make test-wheel  each of them in an empty environment of every Python that is found here
+#   make test-aarch64  the C++ tests for 64-bit ARM, by a cross compiler and qemu
 #   make docs        the documentation as a site under build/docs
 #   make clean       forget everything that was built
 #
@@ -41,7 +45,7 @@ cpp     = $(wildcard cpp/*/*.[ch]pp cpp/*/*.inl cpp/include/onlinesvm/*/*.hpp)
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
 .PHONY: build demo test test-python test-cpp coverage coverage-python coverage-cpp inject mutants \
-    lint tidy format fuzz kills bench reproduce docs clean
+    test-spark lint tidy format fuzz kills bench reproduce wheel test-wheel test-aarch64 docs clean
 
 # --- environment ---------------------------------------------------------------------------------
 
@@ -52,15 +56,19 @@ cpp     = $(wildcard cpp/*/*.[ch]pp cpp/*/*.inl cpp/include/onlinesvm/*/*.hpp)
 	@touch $@
 
 # The editable install is a path entry and the console script; the core is compiled by CMake below.
-.venv/.installed: .venv/.made pyproject.toml
-	$(pip) install --no-build-isolation --config-settings=wheel.cmake=false \
-	    --config-settings=editable.mode=inplace -e ".[dev]"
+editable = $(pip) install --config-settings=wheel.cmake=false \
+    --config-settings=wheel.py-api=py3 --config-settings=editable.mode=inplace -e
+# Another version is another CITATION.cff.
+.venv/.installed: .venv/.made pyproject.toml CITATION.cff
+	$(editable) ".[dev]"
 	@touch $@
 
 .venv/.%-extra: .venv/.installed
-	$(pip) install --no-build-isolation --config-settings=wheel.cmake=false \
-	    --config-settings=editable.mode=inplace -e ".[$*]"
+	$(editable) ".[$*]"
 	@touch $@
+
+# Half a gigabyte that only tests and type checks need: a demo does not wait for it.
+clusters := .venv/.spark-extra .venv/.dask-extra
 
 # --- the compiled core ---------------------------------------------------------------------------
 
@@ -111,12 +119,16 @@ test: test-python test-cpp $(if $(FAST),,test-module-address test-module-thread)
 pytest = $(python) -m pytest -q -n $(JOBS) $(if $(FAST),-m "not slow")
 ctest  = $(bin)/ctest --test-dir $(1) -j $(JOBS) --output-on-failure --no-tests=error
 
-test-python: build
+test-python: build $(clusters)
 	$(pytest) $(ARGS)
 
 test-cpp: build/sanitize/build.ninja
 	@$(cmake) --build build/sanitize -j $(JOBS) -- --quiet
 	$(call ctest,build/sanitize)
+
+test-spark: build $(clusters)
+	ONLINESVM_SPARK_MASTER="local-cluster[2,1,1024]" $(python) -m pytest -q tests/spark $(ARGS)
+	$(python) tools/kill_executors.py --kills 6
 
 inject: build build/sanitize/build.ninja
 	@$(cmake) --build build/sanitize -j $(JOBS) -- --quiet
@@ -130,7 +142,7 @@ test-module-%: .venv/.installed build/module-%/build.ninja
 
 coverage: coverage-python coverage-cpp
 
-coverage-python: build
+coverage-python: build $(clusters)
 	@mkdir -p build/coverage
 	$(pytest) --cov --cov-report=html --cov-report=json $(ARGS)
 	$(python) tools/coverage_table.py build/coverage/python.json src/onlinesvm
@@ -151,7 +163,7 @@ coverage-cpp: .venv/.installed build/coverage/cpp/build.ninja
 mutants: .venv/.installed
 	$(python) tools/mutants.py $(ARGS)
 
-lint: build
+lint: build $(clusters)
 	$(bin)/ruff check .
 	$(bin)/ruff format --check .
 	$(bin)/clang-format --dry-run -Werror $(cpp)
@@ -205,6 +217,26 @@ bench: build .venv/.bench-extra
 
 reproduce: build .venv/.bench-extra
 	$(python) -m reproduce $(ARGS)
+
+# --- releases ------------------------------------------------------------------------------------
+
+wheel: .venv/.release-extra
+	$(python) tools/wheels.py build
+
+test-wheel: .venv/.release-extra
+	$(python) tools/wheels.py test $(ARGS)
+
+# What the hot loops are where the processor is another one; PROGRAMS="test_isa test_store" for some.
+PROGRAMS ?= all
+build/aarch64/build.ninja: .venv/.made
+	$(call configure,build/aarch64) -DONLINESVM_PYTHON=OFF -DONLINESVM_TESTS=ON \
+	    -DONLINESVM_SANITIZE=OFF -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 \
+	    -DCMAKE_CXX_COMPILER=aarch64-linux-gnu-g++ \
+	    -DCMAKE_CROSSCOMPILING_EMULATOR="qemu-aarch64-static;-L;/usr/aarch64-linux-gnu"
+
+test-aarch64: build/aarch64/build.ninja
+	@$(cmake) --build build/aarch64 -j $(JOBS) -- --quiet $(PROGRAMS)
+	$(call ctest,build/aarch64) $(ARGS)
 
 docs: build .venv/.docs-extra
 	NO_MKDOCS_2_WARNING=1 $(bin)/mkdocs build --strict --site-dir build/docs $(ARGS)
