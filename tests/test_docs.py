@@ -82,8 +82,11 @@ def test_docstrings_lose_their_roles_and_pages_fetch_nothing():
     [
         "how-to/prepare-a-stream.md",
         "how-to/forget-a-customer.md",
+        "how-to/a-model-for-each-key.md",
         "how-to/read-a-stream.md",
         "how-to/ask-for-labels.md",
+        "how-to/precomputed-kernels.md",
+        "how-to/leave-one-machine.md",
     ],
 )
 def test_pages_that_show_what_they_print_run(page, tmp_path, monkeypatch, capsys):
@@ -94,6 +97,23 @@ def test_pages_that_show_what_they_print_run(page, tmp_path, monkeypatch, capsys
         exec(compile(code, page, "exec"), names)
     shown = re.findall(r"```text\n(.*?)```", text(page), re.DOTALL)
     assert capsys.readouterr().out == "".join(shown)
+
+
+@pytest.mark.parametrize("package", ["distributed", "ray"])
+def test_recipes_of_clusters_run(package, monkeypatch, capsys):
+    """Those of the package that is there, and those that need none."""
+    pytest.importorskip(package, reason=f"the recipe needs {package}")
+    page = "how-to/dask-and-ray.md"
+    others = {"distributed": "# ray", "ray": "with Client"}[package]
+    names: dict[str, object] = {}
+    ran = 0
+    for code in re.findall(r"```python\n(.*?)```", text(page), re.DOTALL):
+        if others == "with Client":
+            code = re.sub(r"(?ms)^import dask\n|^from distributed.*?\n|^with Client.*", "", code)
+        if others not in code:
+            exec(compile(code, page, "exec"), names)
+            ran += "print(" in code
+    assert capsys.readouterr().out == "3000 True\n" * ran
 
 
 @pytest.mark.parametrize(

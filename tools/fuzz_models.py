@@ -3,12 +3,12 @@
     python tools/fuzz_models.py --count 20000 --seed 1 --jobs 2  # make fuzz ARGS="--count 20000"
     python tools/fuzz_models.py --seed 1 --only 4711             # one case again, in this process
 
-Small models of every class are saved, with keys and without, and pipelines of them; arrays, shapes,
-types, settings and facts are changed, and the checksum is computed anew. Each file is then loaded
-in a forked child that may use 8 s, and for loading twice the file plus 2 MB: the steps in which
-Python and malloc ask for memory. What is accepted has to predict, learn, unlearn, be saved and come
-back, for which there are 64 MB. Case i of a seed is the same on every machine. A finding prints its
-case and ends with status 1.
+Small models of every class are saved, with keys and without, and pipelines and banks of them;
+arrays, shapes, types, settings and facts are changed, and the checksum is computed anew. Each file
+is then loaded in a forked child that may use 8 s, and for loading twice the file plus 2 MB: the
+steps in which Python and malloc ask for memory. What is accepted has to predict, learn, unlearn, be
+saved and come back, for which there are 64 MB. Case i of a seed is the same on every machine. A
+finding prints its case and ends with status 1.
 """
 
 from __future__ import annotations
@@ -112,7 +112,8 @@ def corpus() -> list[Saved]:
             saved.append(save_one(cls, params | {"dtype": "float64"}, form, 3))
     for cls in (onlinesvm.RampSVC, onlinesvm.PokerOneClassSVM, onlinesvm.PokerSVR):
         saved.append(save_one(cls, {"gamma": 1.0}, "compressed", 3))
-    return saved + [save_made(name, model) for name, model in made_of_others().items()]
+    saved += [save_made(name, model) for name, model in made_of_others().items()]
+    return saved + [save_bank(model, classes) for model, classes in banked()]
 
 
 def made_of_others() -> dict[str, Any]:
@@ -144,6 +145,29 @@ def made_of_others() -> dict[str, Any]:
     }
 
 
+def banked() -> list[tuple[Any, int]]:
+    """Models that banks are made of, and how many classes they have."""
+    linear: dict[str, Any] = {"kernel": "linear"}
+    return [
+        (onlinesvm.PassiveAggressiveClassifier(classes=[0, 1]), 2),
+        (onlinesvm.SGDSVC(classes=[0, 1, 2], average=True, **linear), 3),
+        (onlinesvm.StreamSVC(classes=[0, 1], dtype="float32", lookahead=1), 2),
+        (onlinesvm.AlmaClassifier(classes=[0, 1], p=4.0), 2),
+        (onlinesvm.ExponentiatedGradientClassifier(classes=[0, 1, 2]), 3),
+        (onlinesvm.PassiveAggressiveRegressor(), 2),
+    ]
+
+
+def save_bank(model: Any, classes: int) -> Saved:
+    X, y = stream(model, "dense", classes)
+    bank = onlinesvm.ModelBank(model).learn_many(bank_keys(), X, y)
+    return taken_apart(bank, f"ModelBank {type(model).__name__} {classes}", X, y)
+
+
+def bank_keys() -> list[Any]:
+    return [[f"anna {i % 3}", i % 2, ("bert", i % 4), 2**70][i % 4] for i in range(ROWS)]
+
+
 def save_made(name: str, model: Any) -> Saved:
     last = model.steps[-1][1] if hasattr(model, "steps") else model
     X, y = stream(last, name.split()[0], 2)
@@ -165,6 +189,8 @@ def owners() -> list[Any]:
 
 def answers(model: Any, X: Any) -> Any:
     """What a model is for."""
+    if isinstance(model, onlinesvm.ModelBank):
+        return model.predict(bank_keys(), X)
     return model.transform(X) if hasattr(model, "transform") else model.predict(X)
 
 
@@ -451,6 +477,8 @@ def judge(saved: Saved, data: bytes, folder: Path) -> str:
 def verbs(model: Any, saved: Saved) -> list[Callable[[], Any]]:
     X, y = saved.X, saved.y
     one = X.toarray()[0] if sp.issparse(X) else X[0]
+    if isinstance(model, onlinesvm.ModelBank):
+        return bank_verbs(model, X, one, y)
     if is_classifier(model) and len(getattr(model, "classes_", ())):
         y = model.classes_[y % len(model.classes_)]
     calls: list[Callable[[], Any]] = [lambda: answers(model, X), lambda: model.nbytes_]
@@ -460,6 +488,16 @@ def verbs(model: Any, saved: Saved) -> list[Callable[[], Any]]:
     calls += [lambda: model.unlearn([0, 1, 5]), lambda: answers(model, X), lambda: model.flush()]
     calls += [lambda: model.kkt_residual(), lambda: model.objective(), lambda: model.radius_]
     calls += [lambda: model.support_vectors_, lambda: model.dual_coef_, lambda: model.coef_]
+    return calls
+
+
+def bank_verbs(bank: onlinesvm.ModelBank, X: Any, one: Any, y: Any) -> list[Callable[[], Any]]:
+    keys = bank_keys()
+    calls: list[Callable[[], Any]] = [lambda: answers(bank, X), lambda: bank.nbytes_, bank.keys]
+    calls += [lambda: bank.learn_many(keys, X, y), lambda: bank.learn_one(7, one, y[0])]
+    calls += [lambda: bank.learn_many(["new"] * len(X), X, y), lambda: bank.n_seen_]
+    calls += [lambda: [bank.model(key).partial_fit(X[:2], y[:2]) for key in bank]]
+    calls += [lambda: bank.forget(keys[0]), lambda: bank.merge(bank), lambda: answers(bank, X)]
     return calls
 
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "onlinesvm/base/gram_row.hpp"
 #include "onlinesvm/base/isa.hpp"
 #include "onlinesvm/base/row.hpp"
 #include "onlinesvm/base/slot.hpp"
@@ -118,18 +119,43 @@ const T* as(const S* values, std::size_t n, std::vector<T>& buffer) {
     }
 }
 
+// Kernel values of one example, or of nobody that will be stored, behind its number.
+template <class T, class S>
+Row<T> numbered(const S* values, std::size_t n, Id number, T* to) {
+    to[0] = number == kNoId ? GramRow<T>::nobody : T(std::int64_t(number));
+    for (std::size_t i = 0; i < n; ++i) to[GramRow<T>::head + i] = static_cast<T>(values[i]);
+    return {to, GramRow<T>::head + n};
+}
+
+// What the values of dense rows are: features, or kernel values with the examples by number. Rows that
+// are only scored have no ids.
+struct Meaning {
+    bool precomputed = false;
+    const Id* ids = nullptr;
+
+    Id id(std::size_t i) const { return ids ? ids[i] : kNoId; }
+};
+
 template <class T, class S>
 class DenseRows {
   public:
-    DenseRows(const S* values, std::size_t rows, std::size_t width)
-        : values(values), rows(rows), width(width) {}
+    DenseRows(const S* values, std::size_t rows, std::size_t width, Meaning meaning)
+        : values(values), rows(rows), width(width), meaning(meaning) {}
 
     std::size_t size() const { return rows; }
 
     // Valid until the next call.
     std::span<const Row<T>> block(std::size_t begin, std::size_t count) {
-        const T* from = as(values + begin * width, count * width, buffer);
         out.resize(count);
+        if (meaning.precomputed) {
+            const std::size_t each = GramRow<T>::head + width;
+            buffer.resize(std::max(buffer.size(), count * each));
+            for (std::size_t i = 0; i < count; ++i)
+                out[i] = numbered(values + (begin + i) * width, width, meaning.id(begin + i),
+                                  buffer.data() + i * each);
+            return out;
+        }
+        const T* from = as(values + begin * width, count * width, buffer);
         for (std::size_t i = 0; i < count; ++i) out[i] = {from + i * width, width};
         return out;
     }
@@ -137,6 +163,7 @@ class DenseRows {
   private:
     const S* values;
     std::size_t rows, width;
+    Meaning meaning;
     std::vector<T> buffer;
     std::vector<Row<T>> out;
 };

@@ -30,6 +30,7 @@
 #include "arrays.hpp"
 #include "borrowed.hpp"
 #include "fair_mutex.hpp"
+#include "gil.hpp"
 #include "named.hpp"
 #include "onlinesvm/base/linear_model.hpp"
 #include "onlinesvm/base/path.hpp"
@@ -55,6 +56,21 @@ struct OutputOf<Algo> {
     using type = typename Algo::Output;
 };
 
+// What of an algorithm is scored: its outputs, or the pairs of classes behind them.
+struct Outputs {
+    static std::size_t columns(const auto& algo) { return algo.outputs(); }
+    static void score(const auto& algo, auto block, auto* at) {
+        if constexpr (requires { algo.score_many(block, at); })
+            algo.score_many(block, at);
+        else
+            for (const auto& row : block) algo.score(row, at), at += algo.outputs();
+    }
+};
+struct Pairs {
+    static std::size_t columns(const auto& algo) { return algo.pairs(); }
+    static void score(const auto& algo, auto block, double* at) { algo.score_pairs(block, at); }
+};
+
 // An algorithm shared by threads: one writer, many readers. Whoever waits for the lock has let go
 // of the GIL first, so a user's Python kernel can always run.
 template <class Algo, class T>
@@ -77,8 +93,10 @@ class Shared {
 
     void learn_dense(const Values2& X, const Vector<double>& y, const Vector<double>& w,
                      const Vector<Id>& ids) {
+        same_length("ids", ids.shape(0), X.shape(0));
         typed(X, [&]<class S>(const S* values) {
-            learn_many(DenseRows<T, S>(values, X.shape(0), X.shape(1)), y, w, ids);
+            const Meaning meaning{precomputed(), ids.data()};
+            learn_many(DenseRows<T, S>(values, X.shape(0), X.shape(1), meaning), y, w, ids);
         });
     }
 
@@ -142,16 +160,19 @@ class Shared {
 
     // ---- scoring ----
 
+    template <class What>
     Array<Output, 2> score_dense(const Values2& X) const {
         return typed(X, [&]<class S>(const S* values) {
-            return score_many(DenseRows<T, S>(values, X.shape(0), X.shape(1)));
+            const Meaning meaning{precomputed()};
+            return score_many<What>(DenseRows<T, S>(values, X.shape(0), X.shape(1), meaning));
         });
     }
 
+    template <class What>
     Array<Output, 2> score_sparse(const Values1& data, const Vector<std::int32_t>& indices,
                                   const Vector<std::int64_t>& indptr, std::size_t width) const {
         return typed(data, [&]<class S>(const S* values) {
-            return score_many(
+            return score_many<What>(
                 SparseRows<T, S>({values, data.shape(0)}, view(indices), view(indptr), width));
         });
     }
@@ -160,7 +181,9 @@ class Shared {
         return typed(x, [&]<class S>(const S* values) {
             Borrowed<std::vector<T>> buffer;
             const std::size_t n = x.shape(0);
-            return score(Row<T>(finite(as(values, n, *buffer), n), n));
+            const Row<T> row = row_of(values, n, kNoId, *buffer);
+            finite(row.values, row.size);
+            return score(row);
         });
     }
 
@@ -174,7 +197,7 @@ class Shared {
     // Runs a verb of the algorithm, which may take long, while nobody else changes it.
     template <class Verb>
     auto write(Verb&& verb) {
-        nb::gil_scoped_release nogil;
+        const Gil::Released nogil;
         const Signals signals;
         Change change(*this);
         if constexpr (std::is_void_v<decltype(verb(*algo))>) {
@@ -188,7 +211,7 @@ class Shared {
     }
     template <class Verb>
     auto read(Verb&& verb) const {
-        nb::gil_scoped_release nogil;
+        const Gil::Released nogil;
         const Signals signals;
         const FairMutex::Reading lock(mutex);
         return verb(std::as_const(*algo));
@@ -197,7 +220,7 @@ class Shared {
     // Rounds of steps, each all or nothing. Many short calls would give the GIL away and take it back
     // so often that no other thread gets it.
     bool improve_for_a_while() {
-        nb::gil_scoped_release nogil;
+        const Gil::Released nogil;
         const Signals signals;
         const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
         for (bool more = true; more;) {
@@ -258,7 +281,7 @@ class Shared {
     void merge(const Shared& other, std::int64_t shift, const Vector<std::int64_t>& numbers) {
         const auto [theirs, columns] =
             other.read([&](const Algo& algo) { return std::pair(algo, other.width); });
-        nb::gil_scoped_release nogil;
+        const Gil::Released nogil;
         const Signals signals;
         Change change(*this);
         algo->merge(theirs, shift, view(numbers));
@@ -269,6 +292,11 @@ class Shared {
     std::atomic<std::size_t> threads{1};    // that a call may use; the results are the same bits
     std::atomic<std::uint64_t> changes{0};  // calls that stand
 
+    bool precomputed() const {
+        if constexpr (requires { params.kernel.shape; })
+            return params.kernel.shape == Shape::precomputed;
+        return false;
+    }
     const UserKernel* user_kernel() const {
         if constexpr (requires { params.kernel.function; })
             return params.kernel.function.template target<UserKernel>();
@@ -288,16 +316,10 @@ class Shared {
     std::thread::id writer;  // who has changed something and is not done; nobody else may
     mutable std::condition_variable_any done;
 
-    struct LetGo {  // of the GIL, where it is held
-        PyThreadState* state = PyGILState_Check() ? PyEval_SaveThread() : nullptr;
-        ~LetGo() {
-            if (state) PyEval_RestoreThread(state);
-        }
-    };
     auto writing() const {
         std::unique_lock lock(mutex);
         if (!mine()) {
-            const LetGo nogil;
+            const Gil::Released nogil;
             done.wait(lock, [&] { return mine(); });
         }
         return lock;
@@ -417,7 +439,7 @@ class Shared {
         const double *targets = y.data(), *weights = w.data();
         const Id* names = ids.data();
 
-        nb::gil_scoped_release nogil;
+        const Gil::Released nogil;
         const Signals signals;
         if constexpr (requires { algo->learn_chunk(rows.block(0, n), {}, {}, {}); }) {
             const auto chunk = rows.block(0, n);
@@ -449,34 +471,33 @@ class Shared {
     }
 
     // All rows of one call are scored by one and the same state of the model.
-    template <class Rows>
+    template <class What, class Rows>
     Array<Output, 2> score_many(const Rows& rows) const {
         const std::size_t n = rows.size();
         std::vector<Output> out;
         std::size_t outputs = 0;
         {
-            nb::gil_scoped_release nogil;
+            const Gil::Released nogil;
             const Signals signals;
             const FairMutex::Reading lock(mutex);
-            outputs = algo->outputs();
+            outputs = What::columns(*algo);
             out.resize(n * outputs);
             share_out(hands(), n, score_block, [&](std::size_t first, std::size_t last) {
-                score_part(rows, first, last, out.data() + first * outputs);
+                score_part<What>(rows, first, last, out.data() + first * outputs);
             });
             demand_scores(out.data(), out.size());
         }
         return to_numpy(std::move(out), {n, outputs});
     }
-    template <class Rows>
+    template <class What, class Rows>
     void score_part(Rows rows, std::size_t first, std::size_t last, Output* at) const {
+        const std::size_t columns = What::columns(*algo);
         for (std::size_t begin = first; begin < last; begin += score_block) {
             const auto block = rows.block(begin, std::min(score_block, last - begin));
-            poll(block.size() * block.front().width * algo->outputs());
+            poll(block.size() * block.front().width * columns);
             demand_fit(block.front());
-            if constexpr (requires { algo->score_many(block, at); })
-                algo->score_many(block, at), at += block.size() * algo->outputs();
-            else
-                for (const Row<T>& row : block) algo->score(row, at), at += algo->outputs();
+            What::score(*algo, block, at);
+            at += block.size() * columns;
         }
     }
 
@@ -493,25 +514,35 @@ class Shared {
         demand_scores(out.data(), out.size());
         nb::object scores = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(out.size())));
         for (std::size_t i = 0; i < out.size(); ++i)
-            PyTuple_SET_ITEM(scores.ptr(), static_cast<Py_ssize_t>(i),
-                             PyFloat_FromDouble(double(out[i])));
+            PyTuple_SetItem(scores.ptr(), static_cast<Py_ssize_t>(i),
+                            PyFloat_FromDouble(double(out[i])));
         return nb::borrow<Scores>(scores);
     }
 
     template <class S>
     bool learn_plain(const S* values, std::size_t n, double y, double w, Register& numbers) {
         Borrowed<std::vector<T>> buffer;
-        const Row<T> row(as(values, n, *buffer), n);
-        if (is_too_long(row)) return false;  // which NaN is, too
         const Register::Turn turn(numbers);
-        if (numbers.full()) return false;
-        learn(row, y, w, Id(numbers.next.load()));
+        if (numbers.full() || (precomputed() && numbers.next >= n)) return false;
+        const Id id = Id(numbers.next.load());
+        const Row<T> row = row_of(values, n, id, *buffer);
+        if (is_too_long(row)) return false;  // which NaN is, too
+        learn(row, y, w, id);
         ++numbers.next;
         return true;
     }
+    // The values of one example as the core sees them; the buffer keeps them alive.
+    template <class S>
+    Row<T> row_of(const S* values, std::size_t n, Id id, std::vector<T>& buffer) const {
+        if (!precomputed()) return {as(values, n, buffer), n};
+        buffer.resize(std::max(buffer.size(), GramRow<T>::head + n));
+        return numbered(values, n, id, buffer.data());
+    }
     static std::optional<double> number_of(const nb::callable& target, nb::handle y) {
         const Callback asking;
-        const nb::object found = nb::steal(PyObject_CallOneArg(target.ptr(), y.ptr()));
+        PyObject* arguments[] = {nullptr, y.ptr()};  // a bound method puts its self in front
+        const nb::object found = nb::steal(PyObject_Vectorcall(
+            target.ptr(), arguments + 1, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr));
         const double number =
             found.is_valid() && !found.is_none() ? PyFloat_AsDouble(found.ptr()) : 0.0;
         if (PyErr_Occurred()) {
@@ -578,8 +609,9 @@ void bind_as(nb::module_& m, const std::string& name) {
             "x"_a, "vocabulary"_a, "y"_a, "w"_a, "numbers"_a)
         .def_static("straight", &Model::straight, "core"_a, "target"_a, "width"_a,
                     "vocabulary"_a.none(), "numbers"_a)
-        .def("score_dense", &Model::score_dense, "X"_a)
-        .def("score_sparse", &Model::score_sparse, "data"_a, "indices"_a, "indptr"_a, "width"_a)
+        .def("score_dense", &Model::template score_dense<Outputs>, "X"_a)
+        .def("score_sparse", &Model::template score_sparse<Outputs>, "data"_a, "indices"_a,
+             "indptr"_a, "width"_a)
         .def("score_one", &Model::score_one, "x"_a)
         .def("score_one_dict", &Model::score_one_dict, "x"_a, "vocabulary"_a)
         .def("begin", &Model::begin,
@@ -605,6 +637,11 @@ void bind_as(nb::module_& m, const std::string& name) {
         .def_prop_ro("nbytes", [](const Model& self) {
             return self.read([](const Algo& algo) { return algo.nbytes(); });
         });
+
+    if constexpr (requires(const Algo& algo) { algo.pairs(); })
+        model.def("score_pairs_dense", &Model::template score_dense<Pairs>, "X"_a)
+            .def("score_pairs_sparse", &Model::template score_sparse<Pairs>, "data"_a, "indices"_a,
+                 "indptr"_a, "width"_a);
 
     bind_verbs<Algo>(model);
 }

@@ -1,9 +1,14 @@
 // The compiled module onlinesvm._core: the families, and what their faces share.
-#if __has_include(<pthread.h>)
+#if defined(__unix__) || defined(__APPLE__)
+#define ONLINESVM_FORKS
+#endif
+#ifdef ONLINESVM_FORKS
 #include <pthread.h>
 #endif
 
 #include "arrays.hpp"
+#include "bank.hpp"
+#include "curves.hpp"
 #include "families.hpp"
 #include "onlinesvm/base/isa.hpp"
 #include "register.hpp"
@@ -26,10 +31,21 @@ NB_MODULE(_core, m) {
             return bind::all_finite(array);
         },
         nb::arg("array"), "Whether no value is NaN or infinite.");
+    m.def(
+        "are_plain_keys",
+        [](const nb::list& keys) {
+            try {
+                return bind::KeyList(keys), true;
+            } catch (const nb::builtin_exception&) {
+                return false;
+            }
+        },
+        nb::arg("keys"), "Whether a bank takes all of them as they are.");
+    bind::bind_curves(m);
     bind::bind_register(m);
     const nb::object main_thread = nb::module_::import_("threading").attr("main_thread")();
     bind::Signals::main_thread_is(nb::cast<unsigned long>(main_thread.attr("ident")));
-#if __has_include(<pthread.h>)
+#ifdef ONLINESVM_FORKS
     pthread_atfork(bind::Locks::before_fork, bind::Locks::in_parent, [] {
         bind::Locks::in_child();
         bind::Signals::main_thread_is(PyThread_get_thread_ident());

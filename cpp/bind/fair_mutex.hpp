@@ -4,8 +4,6 @@
 // child, which has the locks but not the threads that held them, can go on or is told why not.
 #pragma once
 
-#include <nanobind/nanobind.h>
-
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -15,11 +13,10 @@
 #include <thread>
 #include <utility>
 
+#include "gil.hpp"
 #include "onlinesvm/base/interrupt.hpp"
 
 namespace onlinesvm::bind {
-
-namespace nb = nanobind;
 
 class FairMutex {
   public:
@@ -126,12 +123,7 @@ class FairMutex {
     };
     template <class Admit>
     void queue(Admit&& admit) {
-        if (!PyGILState_Check()) return queue_up(admit);
-        const nb::gil_scoped_release nogil;
-        queue_up(admit);
-    }
-    template <class Admit>
-    void queue_up(Admit&& admit) {
+        const Gil::Released nogil;
         Waiting me;
         std::unique_lock lock(guard_);
         append(me);

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "arrays.hpp"
+#include "gil.hpp"
 #include "onlinesvm/base/kernel.hpp"
 #include "signals.hpp"
 
@@ -52,13 +53,13 @@ class UserKernel {
   public:
     explicit UserKernel(nb::callable user)
         : held(new nb::callable(std::move(user)), [](nb::callable* callable) {
-              nb::gil_scoped_acquire gil;  // the last copy may go without it
+              const Gil::Taken gil;  // the last copy may go without it
               delete callable;
           }) {}
 
     void operator()(const double* x, const double* rows, std::size_t n, std::size_t d,
                     double* out) const {
-        nb::gil_scoped_acquire gil;
+        const Gil::Taken gil;
         const Callback kernel;
         if (!held->is_valid()) throw std::runtime_error("kernel: the callable is gone");
         const nb::object result =

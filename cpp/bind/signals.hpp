@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdint>
 
+#include "gil.hpp"
 #include "onlinesvm/base/interrupt.hpp"
 
 namespace onlinesvm::bind {
@@ -40,7 +41,7 @@ class Signals {
     static void ask(void*) {
         if (until_ctrl_c > 0)
             if (--until_ctrl_c == 0) std::raise(SIGINT);
-        const nb::gil_scoped_acquire gil;
+        const Gil::Taken gil;
         const Callback handler;
         if (PyErr_CheckSignals() != 0) throw nb::python_error();
     }

@@ -15,6 +15,7 @@ namespace onlinesvm::bind {
 template <class T>
 Dict to_dict(Support<T> support, std::size_t outputs) {
     const std::size_t n = support.ids.size();
+    if (n > 0) outputs = support.coef.size() / n;  // of pairs of classes: one less
     Dict out;
     out["ids"] = to_numpy(std::move(support.ids));
     out["coef"] = to_numpy(std::move(support.coef), {outputs, n});
@@ -174,6 +175,12 @@ class VerbBinder {
         model.def(
             "finish",
             [](Model& self, double tol) { self.write([&](Algo& algo) { algo.finish(tol); }); },
+            nb::arg("tol"));
+    }
+    void operator()(verb::polish) {
+        model.def(
+            "polish",
+            [](Model& self, double tol) { self.write([&](Algo& algo) { algo.polish(tol); }); },
             nb::arg("tol"));
     }
     void operator()(verb::flush) {

@@ -4,8 +4,13 @@
 #include <stdexcept>
 #include <string>
 
+#include "onlinesvm/base/chances.hpp"
 #include "onlinesvm/base/isa.hpp"
 #include "onlinesvm/base/moves.hpp"
+
+#ifdef ONLINESVM_X86  // by CMake, which compiles the loops for it
+#include <cpuid.h>
+#endif
 
 namespace onlinesvm::isa {
 
@@ -16,15 +21,44 @@ namespace onlinesvm::isa {
     extern const DenseTable dense;      \
     extern const Moves<float> moves32;  \
     extern const Moves<double> moves64; \
+    extern const Chances chances;       \
     }
 ONLINESVM_DECLARE(baseline)
-#ifdef __x86_64__
+#ifdef ONLINESVM_X86
 ONLINESVM_DECLARE(avx2)
 ONLINESVM_DECLARE(avx512)
 #endif
 #undef ONLINESVM_DECLARE
 
 namespace {
+
+#ifdef ONLINESVM_X86
+// What the processor has and the system saves. __builtin_cpu_supports would know, too, but not
+// without a library that clang-cl does not link.
+class Processor {
+  public:
+    Processor() {
+        unsigned a = 0, b = 0, c = 0, d = 0;
+        if (!__get_cpuid(1, &a, &b, &c, &d) || (c & bit_OSXSAVE) == 0) return;
+        basic_ = c;
+        asm("xgetbv" : "=a"(saved_), "=d"(d) : "c"(0));
+        if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) extended_ = b;
+    }
+    bool has_avx2() const {
+        return all(saved_, kHalves) && all(basic_, bit_FMA) && all(extended_, bit_AVX2);
+    }
+    bool has_avx512() const {
+        return has_avx2() && all(saved_, kWhole) &&
+               all(extended_, bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL);
+    }
+
+  private:
+    static constexpr unsigned kHalves = 0x06, kWhole = 0xe6;  // registers, in what the system saves
+    static bool all(unsigned bits, unsigned wanted) { return (bits & wanted) == wanted; }
+
+    unsigned basic_ = 0, extended_ = 0, saved_ = 0;
+};
+#endif
 
 struct Variant {
     const char* name;
@@ -34,22 +68,23 @@ struct Variant {
     const DenseTable* dense;
     const Moves<float>* moves32;
     const Moves<double>* moves64;
+    const Chances* chances;
 };
 
 const Variant& chosen() {
     static const Variant& variant = []() -> const Variant& {
+#ifdef ONLINESVM_X86
+        const Processor processor;
+#endif
         static const Variant variants[] = {
-#ifdef __x86_64__
-            {"avx512",
-             __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                 __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"),
-             &avx512::table32, &avx512::table64, &avx512::dense, &avx512::moves32,
-             &avx512::moves64},
-            {"avx2", __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"),
-             &avx2::table32, &avx2::table64, &avx2::dense, &avx2::moves32, &avx2::moves64},
+#ifdef ONLINESVM_X86
+            {"avx512", processor.has_avx512(), &avx512::table32, &avx512::table64, &avx512::dense,
+             &avx512::moves32, &avx512::moves64, &avx512::chances},
+            {"avx2", processor.has_avx2(), &avx2::table32, &avx2::table64, &avx2::dense,
+             &avx2::moves32, &avx2::moves64, &avx2::chances},
 #endif
             {"baseline", true, &baseline::table32, &baseline::table64, &baseline::dense,
-             &baseline::moves32, &baseline::moves64},
+             &baseline::moves32, &baseline::moves64, &baseline::chances},
         };
         const char* wanted = std::getenv("ONLINESVM_ISA");
         const bool forced = wanted != nullptr && *wanted != '\0';
@@ -83,6 +118,10 @@ template <>
 const Moves<double>& moves<double>() {
     static const Moves<double>& m = *chosen().moves64;
     return m;
+}
+const Chances& chances() {
+    static const Chances& c = *chosen().chances;
+    return c;
 }
 const DenseTable& dense() {
     static const DenseTable& t = *chosen().dense;

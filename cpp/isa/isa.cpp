@@ -1,6 +1,7 @@
 // Compiled once per instruction set; ONLINESVM_ISA names the one this object file is for.
 #include "onlinesvm/base/isa.hpp"
 
+#include "onlinesvm/base/chances.hpp"
 #include "onlinesvm/base/moves.hpp"
 
 #if defined(__AVX512F__)
@@ -13,6 +14,7 @@
 
 #include "loops.inl"
 // After the registers and functions that it uses.
+#include "chances.inl"
 #include "weights.inl"
 
 namespace onlinesvm::isa::ONLINESVM_ISA {
@@ -22,11 +24,13 @@ extern const Table<double> table64;
 extern const DenseTable dense;
 extern const Moves<float> moves32;
 extern const Moves<double> moves64;
+extern const Chances chances;
 
 const Table<float> table32 = kTable<float>;
 const Table<double> table64 = kTable<double>;
 const DenseTable dense = kDense;
 const Moves<float> moves32 = kMoves<float>;
 const Moves<double> moves64 = kMoves<double>;
+const Chances chances = kChances;
 
 }  // namespace onlinesvm::isa::ONLINESVM_ISA

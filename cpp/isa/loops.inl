@@ -222,6 +222,20 @@ void rows(const Shape<T>& k, const T* blocks, const T* norms, size_t d, size_t f
     }
 }
 
+// s + x x, rounded as in a tile's lane: on ARM, compilers multiply the features of a lone chain ahead,
+// side by side, and round the products that they fuse elsewhere.
+template <class T>
+inline T add_square(T s, T x) {
+#if defined(__ARM_FEATURE_FMA)
+    if constexpr (sizeof(T) == 4)
+        return __builtin_fmaf(x, x, s);
+    else
+        return __builtin_fma(x, x, s);
+#else
+    return s + x * x;
+#endif
+}
+
 // |x|^2 of several examples. Each sum takes its features in the order of a tile's lane, so that dot
 // products give an example exactly no distance to itself.
 template <class T>
@@ -229,7 +243,7 @@ void norms(const T* const* xs, size_t n, size_t d, T* out) {
     const auto chains = [&]<size_t Q>(size_t q) {  // side by side: an addition waits for the last
         T sum[Q] = {};
         for (size_t f = 0; f < d; ++f)
-            for (size_t i = 0; i < Q; ++i) sum[i] += xs[q + i][f] * xs[q + i][f];
+            for (size_t i = 0; i < Q; ++i) sum[i] = add_square(sum[i], xs[q + i][f]);
         for (size_t i = 0; i < Q; ++i) out[q + i] = sum[i];
     };
     size_t q = 0;
@@ -532,7 +546,7 @@ template <class T>
 inline void wave(Vec<T> t, Vec<T>& cosine, Vec<T>& sine) {
     using Integers = typename VectorOf<typename IntegerLike<T>::type, kRegister>::type;
     const Vec<T> shift = Vec<T>{} + kShift<T>, most = Vec<T>{} + kShift<T> / 3;
-    t = (t < most) & (t > -most) ? t : Vec<T>{};
+    t = ((t < most) & (t > -most)) ? t : Vec<T>{};
     t -= (t + shift) - shift;
     const Vec<T> shifted = t * T(4) + shift;
     const Integers quarter = (Integers)shifted;

@@ -77,8 +77,8 @@ NB_MODULE(_probes, m) {
             return typed(a, [&]<class S>(const S* values) {
                 if (b.dtype() != a.dtype() || a.shape(1) != b.shape(1))
                     throw std::invalid_argument("b: needs the dtype and the width of a");
-                DenseRows<S, S> left(values, a.shape(0), a.shape(1));
-                DenseRows<S, S> right(static_cast<const S*>(b.data()), b.shape(0), b.shape(1));
+                DenseRows<S, S> left(values, a.shape(0), a.shape(1), {});
+                DenseRows<S, S> right(static_cast<const S*>(b.data()), b.shape(0), b.shape(1), {});
                 return kernel_matrix<S>(kernel_of(kernel), left.block(0, left.size()),
                                         right.block(0, right.size()));
             });

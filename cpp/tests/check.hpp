@@ -71,6 +71,10 @@ class Stream {
         }
     }
 
+    // Dense rows that are there already.
+    Stream(std::size_t width, std::vector<T> rows, std::vector<double> labels)
+        : width(width), sparse(false), values(std::move(rows)), y(std::move(labels)) {}
+
     std::size_t size() const { return y.size(); }
     double label(std::size_t i) const { return y[i]; }
     Row<T> operator[](std::size_t i) const {
@@ -126,9 +130,24 @@ double value(const Kernel& k, Row<T> a, Row<T> b) {
         case Shape::chi2:
             return std::exp(-k.gamma * chi2) + k.offset;
         case Shape::function:
+        case Shape::precomputed:
             break;
     }
     fail(__FILE__, __LINE__, "a named kernel");
+}
+
+// The same examples as rows of kernel values, each behind its number (base/gram_row.hpp).
+template <class T>
+Stream<T> gram(const Stream<T>& stream, const Kernel& k) {
+    std::vector<T> values;
+    std::vector<double> labels;
+    for (std::size_t i = 0; i < stream.size(); ++i) {
+        values.push_back(T(i));
+        labels.push_back(stream.label(i));
+        for (std::size_t j = 0; j < stream.size(); ++j)
+            values.push_back(T(value(k, stream[i], stream[j])));
+    }
+    return {stream.size() + 1, std::move(values), std::move(labels)};
 }
 
 // A saved state in memory: the Sink and the Source of base/archive.hpp.

@@ -3,6 +3,7 @@
 # One line per public name; all that looks for methods finds them here.
 from .ball.core_vector import CoreVectorSVC as CoreVectorSVC
 from .ball.stream_svm import StreamSVC as StreamSVC
+from .bank.bank import ModelBank as ModelBank
 from .base import Certificate as Certificate
 from .base import CertificateError as CertificateError
 from .base import OnlineEstimator, OnlineTransformer

@@ -10,10 +10,13 @@ from numpy.typing import NDArray
 from .params import check_word
 
 #: The words ``kernel=`` understands.
-NAMES = ("linear", "rbf", "poly", "laplacian", "chi2")
+NAMES = ("linear", "rbf", "poly", "laplacian", "chi2", "precomputed")
 
 #: Those that use ``gamma``.
 WITH_GAMMA = ("rbf", "poly", "laplacian", "chi2")
+
+#: Rows are kernel values with the examples by id, in place of features.
+PRECOMPUTED = "precomputed"
 
 #: A kernel of your own: ``k(x, X)`` gives the values of ``x`` against the rows of ``X``.
 KernelFunction = Callable[[NDArray[Any], NDArray[Any]], Any]

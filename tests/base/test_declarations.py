@@ -151,3 +151,12 @@ def test_type_checkers_know_the_constructors(tmp_path: Path, monkeypatch: Any) -
         (first + i, code) for i, code in enumerate(MISTAKES.values())
     }, found
     assert min(int(line) for line, _ in errors) == first, found
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("decision_function_shape", "pairwise_decision"), ("probability", "CalibratedOnline")],
+)
+def test_words_of_scikit_learns_svc_are_answered(name: str, hint: str) -> None:
+    with pytest.raises(TypeError, match=rf"argument '{name}'; .*{hint}"):
+        onlinesvm.RampSVC(**{name: "ovo"})

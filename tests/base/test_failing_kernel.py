@@ -55,6 +55,7 @@ VERBS: dict[str, Callable[[Any], Any]] = {
     "unlearn": lambda model: model.unlearn([3, 7, 11, 12]),
     "set_C": lambda model: model.set_C(3.0),
     "finish": lambda model: model.finish(),
+    "polish": lambda model: model.polish(),
 }
 
 

@@ -104,6 +104,7 @@ def verbs(core: Any, cls: Any) -> Iterator[tuple[str, Verb]]:
         "reweight": lambda c: c.reweight(np.array([1, 2, 5]), np.full(3, 0.5)),
         "leave_one_out": lambda c: c.leave_one_out(),
         "finish": lambda c: c.finish(1e-4),
+        "polish": lambda c: c.polish(1e-9),
         "flush": lambda c: c.flush(),
         "merge": lambda c: c.merge(c, 100, np.arange(max(2, c.outputs))),
     }

@@ -12,11 +12,12 @@ from sklearn.isotonic import IsotonicRegression
 from onlinesvm.calibrate.maps import (
     Line,
     Sigmoid,
-    Stairs,
+    Steps,
     fit_isotonic,
     fit_platt,
     fit_temperature,
     fit_venn_abers,
+    many,
 )
 
 RNG = np.random.default_rng(0)
@@ -29,12 +30,12 @@ def test_platt_is_scikit_learns() -> None:
     theirs = _SigmoidCalibration().fit(S, HITS)
     ours = fit_platt(S, HITS)
     assert np.allclose([ours.slope, ours.offset], [-theirs.a_, -theirs.b_], atol=1e-3)
-    assert np.allclose(ours.many(S), theirs.predict(S), atol=1e-3)
+    assert np.allclose(many(ours, S), theirs.predict(S), atol=1e-3)
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
 def test_platt_does_not_mind_the_scale(scale: float) -> None:
-    assert np.allclose(fit_platt(S * scale, HITS).many(S * scale), fit_platt(S, HITS).many(S))
+    assert np.allclose(many(fit_platt(S * scale, HITS), S * scale), many(fit_platt(S, HITS), S))
 
 
 def test_platt_never_turns_the_scores_over() -> None:
@@ -46,7 +47,7 @@ def test_platt_never_turns_the_scores_over() -> None:
 def test_isotonic_is_scikit_learns() -> None:
     theirs = IsotonicRegression(out_of_bounds="clip").fit(S, HITS)
     inside = np.clip(theirs.predict(S), 1 / 502, 1 - 1 / 502)
-    assert np.allclose(fit_isotonic(S, HITS).many(S), inside, atol=1e-9)
+    assert np.allclose(many(fit_isotonic(S, HITS), S), inside, atol=1e-9)
 
 
 @given(points=halves)
@@ -60,7 +61,7 @@ def test_venn_abers_by_its_definition(points: list[tuple[int, bool]]) -> None:
             for label in (0, 1)
         )
         assert np.isclose(stairs.one(x), high / (1 - low + high))
-        assert stairs.many(np.array([x]))[0] == stairs.one(x)
+        assert many(stairs, np.array([x]))[0] == stairs.one(x)
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e4])
@@ -83,12 +84,29 @@ def test_all_rise_and_come_back_from_their_tables(fit, points) -> None:  # type:
     scores = np.array([s for s, _ in points]) / 2.0
     made = fit(scores, np.array([h for _, h in points]))
     grid = np.linspace(-1, 6, 57)
-    p = made.many(grid)
+    p = many(made, grid)
     assert (np.diff(p) >= -1e-12).all()
     assert ((p >= 0) & (p <= 1)).all()
     assert np.allclose(p, [made.one(x) for x in grid])
     again = type(made).from_table(made.table())
-    assert np.array_equal(again.many(grid), p)
+    assert np.array_equal(many(again, grid), p)
+
+
+@pytest.mark.parametrize("fit", [fit_isotonic, fit_venn_abers])
+@pytest.mark.parametrize(
+    ("scale", "shift"), [(1.0, 0.0), (1e-300, 0.0), (1e-9, 1e6), (1e200, -1e200)]
+)
+def test_rows_by_thousands_have_the_bits_of_rows_by_few(fit, scale, shift) -> None:  # type: ignore[no-untyped-def]
+    knots = S * scale + shift
+    made = fit(knots, HITS)
+    between = (knots[1:] + knots[:-1]) / 2
+    near = np.nextafter(knots, np.inf), np.nextafter(knots, -np.inf)
+    asked = np.concatenate([knots, *near, between, 100 * knots, -100 * knots, [np.inf, -np.inf]])
+    few = np.concatenate([many(made, part) for part in np.array_split(asked, 9)])
+    assert np.array_equal(many(made, asked), few)
+    assert np.array_equal([made.one(x) for x in asked[::7]], few[::7])
+    if fit is fit_isotonic:
+        assert np.allclose(few, np.interp(asked, made.knots, made.values), atol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -99,8 +117,11 @@ def test_all_rise_and_come_back_from_their_tables(fit, points) -> None:  # type:
         (Line, [[0.0, 0.2], [0.0, 0.3]]),
         (Line, [[0.0, 0.3], [1.0, 0.2]]),
         (Line, [[0.0, 0.3], [1.0, 1.2]]),
-        (Stairs, [[0.0, 0.3, 0.4], [1.0, 0.5, 1.0]]),
-        (Stairs, [[0.0, 0.3, 0.2], [np.inf, 0.5, 1.0]]),
+        (Line, [[0.0, 0.3, 0.4]]),
+        (Steps, [[0.0, 0.3], [1.0, 0.5]]),
+        (Steps, [[0.0, 0.3], [np.inf, 0.2]]),
+        (Steps, [[0.0, 0.3], [0.0, 0.4], [np.inf, 0.5]]),
+        (Steps, [[0.0, 0.3], [np.inf, 1.5]]),
     ],
 )
 def test_forged_tables_are_refused(kind, table) -> None:  # type: ignore[no-untyped-def]

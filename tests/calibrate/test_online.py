@@ -15,13 +15,16 @@ import onlinesvm
 from onlinesvm import (
     SGDSVC,
     CalibratedOnline,
+    CoreVectorSVC,
     IncrementalSVC,
     OnlineScaler,
     PassiveAggressiveClassifier,
     RampSVC,
+    SmoSVC,
     make_online_pipeline,
 )
-from onlinesvm.calibrate.window import METHODS
+from onlinesvm.calibrate.methods import METHODS
+from onlinesvm.calibrate.window import Calibration
 from onlinesvm.checks import fingerprint, parametrize
 
 RNG = np.random.default_rng(0)
@@ -31,7 +34,7 @@ Y = RNG.random(3000) < CHANCE
 every_method = pytest.mark.parametrize("method", METHODS)
 
 
-def model(method: str = "platt", **options: Any) -> CalibratedOnline:
+def model(method: str = "mixture", **options: Any) -> CalibratedOnline:
     return CalibratedOnline(SGDSVC(classes=[False, True]), method, **options)
 
 
@@ -45,6 +48,27 @@ def model(method: str = "platt", **options: Any) -> CalibratedOnline:
 )
 def test_ours(estimator: Any, check: Any) -> None:
     check(estimator)
+
+
+@pytest.mark.parametrize(
+    "inner", [SGDSVC(), IncrementalSVC(), SmoSVC(), CoreVectorSVC(), RampSVC(settle="call")]
+)
+def test_fit_is_calibrated_whatever_the_order_of_its_rows(inner: Any) -> None:
+    by_label = np.argsort(Y[:800], kind="stable")
+    truth = CHANCE[800:]
+    learned = CalibratedOnline(inner).fit(X[by_label], Y[by_label])
+    p = learned.predict_proba(X[800:])[:, 1]
+    assert np.abs(p - truth).mean() < 0.09  # 0.35 if the rows were taken as they are
+    assert (learned.predict(X[800:]) == (truth > 0.5)).mean() > 0.9
+
+
+def test_fit_numbers_the_examples_as_their_rows() -> None:
+    rows = X[:200], Y[:200], None, list(range(200))
+    learned = CalibratedOnline(IncrementalSVC()).fit(*rows)
+    held = learned.model_
+    assert np.allclose(held.support_vectors_, X[held.support_])
+    assert learned.ids_of(7).tolist() in ([7], [])
+    assert fingerprint(learned) == fingerprint(clone(learned).fit(*rows))
 
 
 @every_method
@@ -89,6 +113,38 @@ def test_the_future_changes_nothing(method: str) -> None:
             learner.learn_one(X[i], y[i])
         said.append(words)
     assert said[0] == said[1]
+
+
+def test_a_mixture_loses_little_to_any_of_its_methods_over_any_stream() -> None:
+    """Its bound holds on a stream whose labels turn over, with no allowance for chance."""
+    y = Y ^ (np.arange(3000) % 1000 > 600)
+    experts = ("mixture", "platt", "temperature", "venn-abers")
+    learners = [model(method, window=200).partial_fit(X[:2], y[:2]) for method in experts]
+    losses = np.zeros(len(experts))
+    for x, label in zip(X[2:], y[2:].tolist(), strict=True):
+        losses -= [np.log(each.predict_proba_one(x)[label]) for each in learners]
+        for each in learners:
+            each.learn_one(x, label)
+    regret = np.log(3) - 2998 * np.log(1 - 1 / 200)
+    assert losses[0] <= losses[1:].min() + regret
+    assert losses[0] < losses[1:].min()  # and changing the mind pays here
+
+
+def test_a_mixture_follows_the_shape_of_the_scores() -> None:
+    """Where a sigmoid is right, the sigmoids have the weight; where none is, Venn-Abers."""
+    rng = np.random.default_rng(5)
+    scores = rng.normal(size=4000) * 3
+    odd = np.select([scores < -2, scores < 2], [0.05, 0.5], 0.6)
+    for chance, shaped in ((1 / (1 + np.exp(-scores)), True), (odd, False)):
+        calibration = Calibration("mixture", 2000)
+        calibration.know([False, True])
+        for score, hit in zip(scores.tolist(), rng.random(4000) < chance, strict=True):
+            calibration.learn([score], int(hit))
+        weights = dict(zip(calibration.method.methods, calibration.method.weights, strict=True))
+        assert (weights["venn_abers"] < 0.1) is shaped
+        assert (weights["venn_abers"] > 0.9) is not shaped
+        rising = calibration.many(np.sort(scores))[:, 1]
+        assert (np.diff(rising) >= -1e-12).all()
 
 
 def test_the_label_at_hand_is_not_used_for_its_own_score() -> None:
@@ -140,6 +196,14 @@ def test_saved_pickled_copied_in_the_middle(method: str, tmp_path: Path) -> None
             twin.partial_fit(X[half:400], labels[half:400])
             assert fingerprint(twin) == fingerprint(whole)
         assert begun.n_seen_ == half
+
+
+@every_method
+def test_pickled_and_copied_after_it_was_asked(method: str) -> None:
+    learned = CalibratedOnline(SGDSVC(classes="open"), method).partial_fit(X[:400], Y[:400])
+    said = learned.predict_proba(X)
+    for twin in (pickle.loads(pickle.dumps(learned)), copy.deepcopy(learned), copy.copy(learned)):
+        assert np.array_equal(twin.predict_proba(X), said)
 
 
 def test_a_class_may_come_late_and_the_others_keep_their_scores() -> None:

@@ -111,7 +111,7 @@ SABOTAGE: dict[str, tuple[Any, Sabotage]] = {
     ),
     "check_copies_go_their_own_way": (
         PA(),
-        instead(Persistent, "__getstate__", lambda self: dict(vars(self), _core_state=None)),
+        instead(Persistent, "_live_state", lambda self: dict(vars(self), _core_state=None)),
     ),
     "check_damaged_files_are_refused": (
         PA(),

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
 import pytest
+import typer
 from typer.testing import CliRunner
 
 import onlinesvm
@@ -126,7 +126,7 @@ def test_single_keys_at_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
             raise one
         return str(one)
 
-    monkeypatch.setattr(click, "getchar", key)
+    monkeypatch.setattr(typer, "getchar", key)
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
     read = labelling._reader({"a": "a", "b": "b"})
     assert [read("> "), read("> ")] == ["a", "\x1b[A"]

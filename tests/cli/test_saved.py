@@ -64,6 +64,24 @@ def test_scores_belong_to_their_classes(folder):
     assert "no scores" in refused("predict", "flats.run", "flats.csv", "--scores")
 
 
+def test_probabilities_of_a_calibrated_model(folder):
+    X = np.loadtxt("petals.csv", delimiter=",", skiprows=1, usecols=(0, 1))
+    y = np.loadtxt("petals.csv", delimiter=",", skiprows=1, usecols=2, dtype=str)
+    inner = onlinesvm.make_online_pipeline(onlinesvm.OnlineScaler(), onlinesvm.SGDSVC())
+    model = onlinesvm.CalibratedOnline(inner).fit(X, y)
+    model.save("calibrated.onlinesvm")
+    np.savetxt("bare.csv", X, delimiter=",", header="length,width", comments="")
+    rows = predicted("calibrated.onlinesvm", "bare.csv", "--proba")
+    names = ["probability_aster", "probability_borage", "probability_clover"]
+    assert rows[0][2:] == ["prediction", *names]
+    told = np.array([row[3:] for row in rows[1:]], dtype=float)
+    np.testing.assert_allclose(told, model.predict_proba(X), rtol=1e-5)
+    assert [row[2] for row in rows[1:]] == model.predict(X).tolist()
+    assert "CalibratedOnline" in refused("predict", "petals.run", "petals.csv", "--proba")
+    both = ("--proba", "--scores")
+    assert "ask for one" in refused("predict", "calibrated.onlinesvm", "bare.csv", *both)
+
+
 def test_quotes_separators_and_line_ends_inside_are_kept(folder):
     said = run("predict", "flats.run", "flats.csv", "--out", "told.csv")
     assert said == ""

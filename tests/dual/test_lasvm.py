@@ -39,6 +39,7 @@ CONTRACT = {
             {"query": "greedy", "pool": 3, "class_weight": {"ash": 2.0}, "dtype": "float64"},
             {"query": "gradient", "pool": 3, "kernel": inner},
             {"kernel": "chi2", "reprocess": 50},
+            {"multiclass": "one-vs-one", "classes": "open", "dtype": "float64"},
         ],
         expected_failures=weights_are_not_copies(
             "copies end at another point within tol=1e-3; at a tight tol weight 2 is two copies"

@@ -34,6 +34,7 @@ CONTRACT = {
         variants=[
             {"classes": "open", "C": 50.0, "order": "first", "dtype": "float64"},
             {"kernel": "laplacian", "bias": "none", "class_weight": {"ash": 2.0}},
+            {"multiclass": "one-vs-one", "kernel": "laplacian"},
             {"kernel": bell},  # rows of length 1e4 under a linear kernel are beyond any SMO
         ],
         expected_failures=weights_are_not_copies(

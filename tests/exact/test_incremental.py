@@ -31,7 +31,7 @@ from oracles import (
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
-from onlinesvm import IncrementalSVC, load
+from onlinesvm import IncrementalSVC, load, verify
 from onlinesvm.base.certificate import Evidence
 from onlinesvm.reference import Incremental, Kernel
 
@@ -43,6 +43,7 @@ CONTRACT = {
             {"kernel": "linear", "class_weight": {"ash": 2.0}},
             {"kernel": inner},
             {"settle": "call"},
+            {"multiclass": "one-vs-one", "classes": "open"},
         ],
     ),
 }
@@ -452,6 +453,131 @@ def test_leave_one_out_of_two_hundred_is_retraining():
         rest = np.arange(200) != i
         f[i] = batch_f("rbf", stream.X[rest], stream.y[rest], 1.0, stream.X[[i]])[0]
     np.testing.assert_allclose(left.scores[:, 0], f, rtol=0, atol=1e-5)
+
+
+# ---- within tol along the stream, exact where exactness is asked for -----------------------------
+
+
+def loose(kernel: str, stream: Stream, C: float = 1.0) -> IncrementalSVC:
+    return machine(kernel, C=C, tol=1e-3).partial_fit(stream.X, stream.y)
+
+
+def nearly(model: IncrementalSVC) -> IncrementalSVC:
+    """The same after some examples that violate their conditions, but by less than ``tol``."""
+    X = np.random.default_rng(9).uniform(-3.0, 3.0, (100_000, model.n_features_in_))
+    f = model.decision_function(X)
+    few = np.flatnonzero((np.abs(f) > 1 - 6e-4) & (np.abs(f) < 1 - 2e-4))[:5]
+    assert len(few) == 5
+    return model.partial_fit(X[few], np.sign(f[few]))
+
+
+def same_state(one: IncrementalSVC, other: IncrementalSVC) -> None:
+    found = other._core.state()
+    for name, array in one._core.state().items():
+        np.testing.assert_array_equal(array, found[name], err_msg=name)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_a_loose_model_leaves_out_exactly_and_stays_as_it_was(kind, kernel):
+    stream = kind(5, 40)
+    model = loose(kernel, stream)
+    before = model._core.state()
+    left = model.leave_one_out()
+    for name, array in model._core.state().items():
+        np.testing.assert_array_equal(array, before[name], err_msg=name)
+    exact = machine(kernel, C=1.0, tol=1e-11).partial_fit(stream.X, stream.y)
+    for i in range(40):
+        without = pickle.loads(pickle.dumps(exact))
+        f = without.unlearn(i).decision_function(stream.X[[i]])
+        np.testing.assert_allclose(left.scores[i], f, rtol=0, atol=1e-6, err_msg=f"without {i}")
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_a_loose_model_changes_C_exactly(kind, kernel):
+    stream = kind(7, 40)
+    model = loose(kernel, stream)
+    for C in (0.3, 20.0):
+        model.set_C(C)
+        assert kkt_by_hand(model, kernel, stream, np.arange(40), C) <= 1e-9 * max(1.0, C)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_a_certificate_of_a_loose_model_is_that_of_the_exact_one(kind):
+    stream = kind(6, 60)
+    model = loose("rbf", stream, C=5.0)
+    proof = model.unlearn([1, 7, 30], certificate=True)
+    assert verify(proof, model)
+    assert proof.kkt_residual <= 1e-9
+    rest = np.setdiff1d(np.arange(60), [1, 7, 30])
+    never_seen = machine(C=5.0, tol=1e-11).partial_fit(stream.X[rest], stream.y[rest])
+    np.testing.assert_allclose(
+        model.decision_function(stream.X), never_seen.decision_function(stream.X), atol=1e-6
+    )
+
+
+def test_what_promises_the_exact_solution_starts_from_a_loose_one():
+    stream = blobs(4, 200)
+    model = nearly(loose("rbf", stream, C=5.0))
+    exact = pickle.loads(pickle.dumps(model)).polish(1e-11)
+    apart = np.abs(model.decision_function(stream.X) - exact.decision_function(stream.X)).max()
+    assert apart > 1e-6  # or nothing would be shown
+
+    left, right = model.leave_one_out(), exact.leave_one_out()
+    np.testing.assert_allclose(left.scores, right.scores, rtol=0, atol=1e-7)
+    assert model.kkt_residual() > 1e-4  # looking changed nothing
+    wider = [pickle.loads(pickle.dumps(m)).set_C(7.0) for m in (model, exact)]
+    assert wider[0].kkt_residual() <= 1e-9
+    np.testing.assert_allclose(*(m.decision_function(stream.X) for m in wider), atol=1e-7)
+    proof = model.unlearn([3], certificate=True)
+    assert proof.kkt_residual <= 1e-9
+    np.testing.assert_allclose(
+        model.decision_function(stream.X),
+        exact.unlearn([3]).decision_function(stream.X),
+        atol=1e-7,
+    )
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_polishing_is_exact_and_the_stream_goes_on(dtype, tmp_path):
+    stream, more = blobs(4, 200), blobs(5, 60)
+    model = nearly(machine(C=5.0, tol=1e-3, dtype=dtype).partial_fit(stream.X, stream.y))
+    assert model.kkt_residual() > 1e-4  # there is something to polish
+    model.polish()
+    assert model.kkt_residual() <= (1e-9 if dtype == "float64" else 1e-5)
+    model.save(tmp_path / "model")
+    again, pieces = load(tmp_path / "model"), load(tmp_path / "model")
+    model.partial_fit(more.X, more.y)
+    again.partial_fit(more.X, more.y)
+    for t in range(60):
+        pieces.learn_one(more.X[t], more.y[t])
+    same_state(model, again)
+    same_state(model, pieces)
+    assert model.kkt_residual() <= 1e-3
+    with pytest.raises(ValueError, match="tol"):
+        model.polish(tol=0.0)
+
+
+@pytest.mark.parametrize("tol", TOLS)
+def test_a_margin_set_that_is_nearly_all_stays_on_the_margin(tol, tmp_path):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(240, 12))
+    y = np.where(rng.random(240) < 0.5, -1.0, 1.0)
+    k = Kernel("rbf", gamma=0.3)
+    model = IncrementalSVC(C=1e3, gamma=0.3, tol=tol, classes=SIGNS)
+    for start in range(0, 240, 8):
+        model.partial_fit(X[start : start + 8], y[start : start + 8])
+        held = slice(0, start + 8)
+        assert svm_kkt(model, k, X[held], y[held], 1e3) <= tol
+    assert np.sum(np.abs(model.dual_coef_) < 1e3) > 200
+    model.save(tmp_path / "model")
+    again = load(tmp_path / "model")
+    for m in (model, again):
+        m.unlearn(range(0, 240, 3))
+    same_state(model, again)
+    rest = np.arange(240) % 3 != 0
+    assert svm_kkt(model, k, X, y, 1e3, rest) <= tol
 
 
 # ---- what remains --------------------------------------------------------------------------------

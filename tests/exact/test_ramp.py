@@ -50,6 +50,7 @@ CONTRACT = {
             {"kernel": inner},
             {"settle": "call", "s": -np.inf},
             {"max_support": 12, "keep_non_support": 5, "forget": Random(seed=3)},
+            {"multiclass": "one-vs-one", "classes": "open", "keep_non_support": 5},
         ],
         expected_failures=weights_are_not_copies(
             "the ramp is not convex: copies in another order may end at another optimum"

@@ -14,6 +14,7 @@ pytest.importorskip("onnxruntime")
 import onnxruntime as ort
 
 import onlinesvm
+import onlinesvm.faces.onnx
 from onlinesvm import (
     LASVC,
     SGDSVC,
@@ -183,6 +184,36 @@ def test_tables_with_categories(unknown: str) -> None:
     label, scores = answers(model, numbers | texts)
     np.testing.assert_allclose(scores[:, 0], model.decision_function(records), atol=1e-4)
     assert (label == model.predict(records)).all()
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
+def test_blocks_of_rows_of_any_number(kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = learned(RampSVC(kernel=kernel), MANY)
+    whole = answers(model, {"X": X.astype("float32")})
+    monkeypatch.setattr(onlinesvm.faces.onnx, "_BLOCK", 1)  # 16 rows at a time
+    for n in (0, 1, 15, 16, 17, 33, 600):
+        label, scores = answers(model, {"X": X[:n].astype("float32")})
+        assert label.tolist() == whole[0][:n].tolist()
+        np.testing.assert_allclose(scores, whole[1][:n], atol=1e-5)
+
+
+def test_a_runtime_of_another_make() -> None:
+    from onnx.reference import ReferenceEvaluator
+
+    model = learned(RampSVC())
+    scores = ReferenceEvaluator(to_onnx(model)).run(["scores"], {"X": X[:9].astype("float32")})[0]
+    np.testing.assert_allclose(scores[:, 0], model.decision_function(X[:9]), atol=1e-4)
+
+
+def test_small_differences_of_large_distances() -> None:
+    # Rows a hundred times as far from the middle as from each other, and coefficients up to 100.
+    rare = np.where(RNG.random((600, 1)) < 0.5, 70.0, -70.0)
+    rows = np.hstack([X, rare]).astype("float32")
+    model = RampSVC(C=100, gamma=0.1, dtype="float64").fit(rows, TWO ^ (RNG.random(600) < 0.2))
+    gaps = ((rows[:, None, :].astype(float) - model.support_vectors_) ** 2).sum(axis=2)
+    exact = np.exp(-0.1 * gaps) @ model.dual_coef_[0] + model.intercept_
+    _, scores = answers(model, {"X": rows})
+    np.testing.assert_allclose(scores[:, 0], exact, atol=5e-5)
 
 
 def test_what_cannot_be_written_is_said() -> None:

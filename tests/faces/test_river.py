@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("river")
 
-from river import anomaly, checks, datasets, evaluate, metrics, preprocessing
+from river import anomaly, checks, datasets, ensemble, evaluate, metrics, preprocessing
 from sklearn.base import clone
 
 import onlinesvm
@@ -177,6 +177,16 @@ def test_a_pipeline_that_ends_with_a_detector() -> None:
     for _ in range(300):
         model.learn_one({"a": rng.gauss(100, 5), "b": rng.gauss(0, 0.01)})
     assert model.score_one({"a": 100.0, "b": 0.5}) > model.score_one({"a": 100.0, "b": 0.0})
+
+
+def test_probabilities_for_rivers_metrics_and_ensembles() -> None:
+    calibrated = onlinesvm.CalibratedOnline(onlinesvm.SGDSVC())
+    bag = ensemble.ADWINBaggingClassifier(to_river(calibrated), n_models=3, seed=1)
+    for model in (to_river(calibrated), bag):
+        loss, auc = metrics.LogLoss(), metrics.ROCAUC()
+        evaluate.progressive_val_score(datasets.Phishing().take(600), model, loss + auc)
+        assert loss.get() < 0.5  # a coin has 0.69
+        assert auc.get() > 0.85
 
 
 def test_learn_many_is_learn_one() -> None:

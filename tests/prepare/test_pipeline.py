@@ -252,9 +252,11 @@ def test_steps_must_be_ours_and_in_order() -> None:
 
     for steps, word in [
         ([], "steps is empty"),
+        ([OnlineScaler(), SGDSVC()], r"steps must be \(name, estimator\) pairs, got OnlineScaler"),
         ([("s", StandardScaler()), ("m", SGDSVC())], "no transformer of this library"),
         ([("s", OnlineScaler())], "no estimator of this library"),
         ([("s", OnlineScaler()), ("m", SVC())], "no estimator of this library"),
+        ([("m", onlinesvm.CalibratedOnline(RampSVC()))], "put the pipeline into it: Calibrated"),
         ([("m", onlinesvm.OfflineRampSVC())], "no partial_fit"),
     ]:
         with pytest.raises(ValueError, match=word):

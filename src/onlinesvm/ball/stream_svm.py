@@ -105,7 +105,7 @@ class StreamSVC(KernelBias, LinearOrKernel, PassByPass, OnlineClassifier):
         doc="""``"ellipsoid"`` keeps the smallest ellipsoid of its kind around everything seen
         (section 6.2 of the paper): one pass, ``n_features^2`` numbers and operations, dense rows of
         a linear kernel without weights, one body that cannot be merged. No bound on it is known;
-        docs/papers/stream.md has figures.""",
+        docs/papers/stream_svm.md has figures.""",
     )
     bias: Literal["none", "kernel"] = inherit(
         default="kernel",
@@ -233,6 +233,11 @@ class StreamSVC(KernelBias, LinearOrKernel, PassByPass, OnlineClassifier):
             raise NotImplementedError(
                 "StreamSVC with shape='ellipsoid' cannot merge: no small ellipsoid around two is "
                 "known; StreamSVC with shape='ball' can."
+            )
+        if self._is_pairwise():
+            raise NotImplementedError(
+                "StreamSVC with kernel='precomputed' cannot merge: it gives the other's examples "
+                "new ids, and an id names a column of X; with a kernel of features it can."
             )
         with locked(self, other):
             self._ready()

@@ -13,6 +13,7 @@ from .kernel_method import (
     WithGamma,
 )
 from .linear_or_kernel import LinearOrKernel
+from .multiclass import Multiclass
 from .outlier import OnlineOutlierDetector
 from .passes import PassByPass, StepByStep
 from .persistence import load
@@ -33,6 +34,7 @@ __all__ = [
     "KernelMethod",
     "LinearOrKernel",
     "LinearStepLearner",
+    "Multiclass",
     "OnlineClassifier",
     "OnlineEstimator",
     "OnlineOutlierDetector",

@@ -36,8 +36,8 @@ class FittedAttributes(ModelState):
     def support_vectors_(self) -> Any:
         """The support vectors, one per row; sparse when the model learned from sparse rows."""
         support = self._support("support_vectors_")
-        if "vectors" in support:
-            return np.asarray(support["vectors"])
+        if "vectors" in support:  # kernel values stand behind the number of their example
+            return np.asarray(support["vectors"])[:, int(self._is_pairwise()) :]
         parts = (support["data"], support["indices"], support["indptr"])
         return sp.csr_array(parts, shape=(len(support["ids"]), support["width"]))
 

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..atomic import replacing
+from ..kernels import PRECOMPUTED
 
 Array = NDArray[np.float64]
 
@@ -34,7 +35,63 @@ class CertificateError(ValueError):
 
 
 @dataclass(frozen=True)
-class Certificate(Mapping[str, Any]):
+class Sealed(Mapping[str, Any]):
+    """What certificates have in common: named values, the last of them a ``seal`` over the others.
+
+    It reads like a dict and prints as text; :meth:`save` writes it as JSON, :meth:`load` reads it.
+    The seal tells an altered certificate from the one issued; it is a checksum, not a signature.
+    """
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._names():
+            raise KeyError(name)
+        return getattr(self, name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names())
+
+    def __len__(self) -> int:
+        return len(self._names())
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name}: {value}" for name, value in self.items())
+
+    @classmethod
+    def _names(cls) -> list[str]:
+        return [field.name for field in fields(cls)]
+
+    def sealed(self) -> Self:
+        """The same with its seal."""
+        content = {name: value for name, value in asdict(self).items() if name != "seal"}
+        text = json.dumps(content, sort_keys=True)
+        seal = hashlib.sha256(text.encode()).hexdigest()
+        return replace(self, seal=seal)  # type: ignore[call-arg]
+
+    def to_json(self) -> str:
+        """As JSON, every digit kept."""
+        return json.dumps(asdict(self), indent=2)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """From what :meth:`to_json` wrote; a ValueError for anything else."""
+        content = json.loads(text)
+        if not isinstance(content, dict) or set(content) != set(cls._names()):
+            raise ValueError(f"not a certificate: it must have the fields {cls._names()}")
+        return cls(**content)
+
+    def save(self, path: str | Path) -> None:
+        """Write it as JSON."""
+        with replacing(path) as file:
+            file.write(self.to_json().encode())
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read it back."""
+        return cls.from_json(Path(path).read_text(encoding="utf-8"))
+
+
+@dataclass(frozen=True)
+class Certificate(Sealed):
     """Evidence that examples are gone, and of how near to the exact solution the rest is.
 
     It reads like a dict and prints as text; :meth:`save` writes it as JSON, :meth:`load` reads it.
@@ -69,52 +126,6 @@ class Certificate(Mapping[str, Any]):
     hash_after: str
     examples_hash: str
     seal: str = ""
-
-    def __getitem__(self, name: str) -> Any:
-        if name not in self._names():
-            raise KeyError(name)
-        return getattr(self, name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names())
-
-    def __len__(self) -> int:
-        return len(self._names())
-
-    def __str__(self) -> str:
-        return "\n".join(f"{name}: {value}" for name, value in self.items())
-
-    @classmethod
-    def _names(cls) -> list[str]:
-        return [field.name for field in fields(cls)]
-
-    def sealed(self) -> Self:
-        """The same with its seal."""
-        content = {name: value for name, value in asdict(self).items() if name != "seal"}
-        text = json.dumps(content, sort_keys=True)
-        return replace(self, seal=hashlib.sha256(text.encode()).hexdigest())
-
-    def to_json(self) -> str:
-        """As JSON, every digit kept."""
-        return json.dumps(asdict(self), indent=2)
-
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        """From what :meth:`to_json` wrote; a ValueError for anything else."""
-        content = json.loads(text)
-        if not isinstance(content, dict) or set(content) != set(cls._names()):
-            raise ValueError(f"not a certificate: it must have the fields {cls._names()}")
-        return cls(**content)
-
-    def save(self, path: str | Path) -> None:
-        """Write it as JSON."""
-        with replacing(path) as file:
-            file.write(self.to_json().encode())
-
-    @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """Read it back."""
-        return cls.from_json(Path(path).read_text())
 
 
 # ---- what the model holds ------------------------------------------------------------------------
@@ -173,11 +184,11 @@ class Evidence:
         """Of the examples with their labels or targets, weights, and the kernel between them."""
         numbers = {name: v for name, v in self.kernel.items() if name != "function"}
         problem = json.dumps({"kernel": numbers, "nu": self.nu, "width": self.width})
-        return _sha256(problem, self.ids, *self.examples, self.label, self.cost, self.base)
+        return digest_of(problem, self.ids, *self.examples, self.label, self.cost, self.base)
 
     def solution_hash(self) -> str:
         """Of the examples, their coefficients and the bias."""
-        return _sha256(self.examples_hash(), self.s, self.bias)
+        return digest_of(self.examples_hash(), self.s, self.bias)
 
     def lengths(self, *, of: str) -> Array:
         """The 1-norms or squared 2-norms of the examples."""
@@ -189,7 +200,8 @@ class Evidence:
         return np.array([terms[a:b].sum() for a, b in pairwise(starts)])
 
 
-def _sha256(head: str, *arrays: NDArray[Any]) -> str:
+def digest_of(head: str, *arrays: NDArray[Any]) -> str:
+    """SHA-256 of a text and of arrays, with their types and shapes."""
     digest = hashlib.sha256(head.encode())
     for array in arrays:
         digest.update(f"{array.dtype} {array.shape}".encode())
@@ -224,7 +236,7 @@ def kernel_rounding(e: Evidence, *, predicting: bool) -> float:
     name, gamma, p = e.kernel["name"], float(e.kernel["gamma"]), float(e.kernel["degree"])
     unit = _UNIT[e.dtype if predicting else "float64"]
     d = float(e.width)
-    if name == "function":  # taken at its word, then rounded
+    if name in ("function", PRECOMPUTED):  # taken at its word, then rounded
         return 2 * unit
     if name == "linear":
         return _growth(d + 3, unit)

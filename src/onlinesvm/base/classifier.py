@@ -113,7 +113,11 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator, _KnownClasses):
         if not self.__sklearn_is_fitted__():
             rows, _ = self._read_rows(X, fresh=True)
             return self._asks().mask(np.zeros((len(rows), 1)))
-        return self._asks().mask(self._scores(X))
+        return self._asks().mask(self._margins(X))
+
+    def _margins(self, X: Any) -> NDArray[np.float64]:
+        """The scores in units of the margin, which queries look at."""
+        return self._scores(X)
 
     def _asks(self) -> queries.Query:
         return queries.resolve(getattr(self, "query", "margin"))

@@ -108,6 +108,12 @@ class Compressible(OnlineEstimator):
                 f"{type(self).__name__} cannot compress: its scores are distances, not sums over "
                 "examples; NormaOneClassSVM and PokerOneClassSVM can."
             )
+        if self._is_pairwise():
+            raise NotImplementedError(
+                f"{type(self).__name__} with kernel='precomputed' cannot compress: rows to predict "
+                "would have to keep the columns of all examples, so nothing would be saved; a "
+                "kernel of features can, and a budget bounds what is kept while it learns."
+            )
         if self._held is not None:
             raise ValueError(
                 f"gamma={self.gamma!r} is not settled yet; learn more examples before compress, "

@@ -17,6 +17,8 @@ from onlinesvm import _core  # type: ignore[attr-defined]
 
 Floats = NDArray[np.float64]
 Ids = NDArray[np.int64]
+Curve = Any  #: of the compiled module: from a score to a probability
+Parts = tuple[tuple[float, Curve], ...]  #: curves, each with its weight
 #: The core of a compressed model, whatever its class: it only predicts.
 REDUCED = "ReducedSet"
 #: Cores that are not compiled, by name; see :class:`~onlinesvm.base.numpy_core.NumpyCore`.
@@ -124,6 +126,7 @@ class OptionalVerbs(Protocol):
     def weights(self) -> dict[str, Any]: ...
     def bias(self) -> Floats: ...
     def finish(self, tol: float) -> None: ...
+    def polish(self, tol: float) -> None: ...
     def solve(self) -> None: ...
     def set_C(self, C: float) -> None: ...
     @property
@@ -153,6 +156,41 @@ def new_numbering() -> Numbering:
 def all_finite(values: NDArray[Any]) -> bool:
     """Whether no value is infinite or NaN."""
     return bool(_core.all_finite(values))
+
+
+def sigmoid(slope: float, offset: float) -> Curve:
+    """``1 / (1 + exp(-(slope * score + offset)))``."""
+    return _core.sigmoid(slope, offset)
+
+
+def levels(breaks: Floats, values: Floats) -> Curve:
+    """The value behind as many breaks as a score has reached."""
+    return _core.levels(breaks, values)
+
+
+def pieces(breaks: Floats, origins: Floats, slopes: Floats, bases: Floats) -> Curve:
+    """``base + slope * (score - origin)`` behind as many breaks as a score has reached."""
+    return _core.pieces(breaks, origins, slopes, bases)
+
+
+def mix(scores: Floats, parts: Parts) -> Floats:
+    """The sum of the curves at each score, each times its weight."""
+    sums = np.empty(len(scores))
+    _core.mix(sums, scores, parts)
+    return sums
+
+
+def mix_pairs(scores: Floats, parts: Parts) -> Floats:
+    """1 less :func:`mix`, and :func:`mix`, side by side: (n, 2)."""
+    pairs = np.empty((len(scores), 2))
+    _core.mix_pairs(pairs, scores, parts)
+    return pairs
+
+
+def with_a_hit(count: Floats, hits: Floats) -> Floats:
+    """The isotonic value at each score if one more hit came there."""
+    values: Floats = _core.with_a_hit(count, hits)
+    return values
 
 
 def create(name: str, settings: Mapping[str, Any]) -> Core:

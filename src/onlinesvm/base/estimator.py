@@ -172,6 +172,7 @@ class OnlineEstimator(
         )
         weights = self._read_weights(sample_weight, len(rows), some=whole)
         given = self._read_ids(ids, len(rows), fresh=fresh)
+        self._demand_columns(rows, given, fresh=fresh, whole=whole)
         named = self._read_keys(keys, len(rows), given)
         return Batch(rows, columns, targets, weights, given, labels, arrivals, named)
 
@@ -399,7 +400,8 @@ class OnlineEstimator(
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         kernel = getattr(self, "kernel", "linear")
-        tags.input_tags.sparse = not callable(kernel)
+        tags.input_tags.sparse = not callable(kernel) and not self._is_pairwise()
+        tags.input_tags.pairwise = self._is_pairwise()
         tags.input_tags.positive_only = kernel == "chi2"
         return tags
 
@@ -465,14 +467,17 @@ class OnlineEstimator(
     def _demand_fits(self, state: Mapping[str, NDArray[Any]]) -> None:
         width = state["width"].tolist()
         # Examples of weight 0 are counted but never reach the core.
-        least = 0 if self._sparsely or not width else self.n_features_in_
-        if not least <= width <= self.n_features_in_:
+        own = int(self._is_pairwise())  # kernel values stand behind the number of their example
+        least = 0 if self._sparsely or not width else self.n_features_in_ + own
+        if not least <= width <= self.n_features_in_ + own:
             raise ValueError("its examples are not as wide as its features are many")
         if self._held is not None:
             self._demand_known(self._held)
         held = {} if self._held is None else {"ids": self._held.ids}
         for name, ids in (*state.items(), *held.items()):
-            if name.rpartition(".")[2] in ("id", "ids") and ids.max(initial=-1) >= self._next_id:
+            if ".lengths." in name or name.rpartition(".")[2] not in ("id", "ids"):
+                continue
+            if ids.max(initial=-1) >= self._next_id:
                 raise ValueError("an example has an id that was never given")
 
     def _demand_known(self, held: FirstExamples) -> None:

@@ -52,8 +52,10 @@ class Spread:
         n = max(1, (self.examples + more.examples) * features)
         parts = [(part.examples * part.features, part) for part in (self, more)]
         mean = sum(m * part.mean for m, part in parts) / n
-        squares = sum(m * (part.variance + part.mean**2) for m, part in parts) / n
-        return Spread(self.examples + more.examples, features, mean, max(0.0, squares - mean**2))
+        zeros = n - sum(m for m, _ in parts)  # of features that the other had not met
+        squares = sum(m * (part.variance + (part.mean - mean) ** 2) for m, part in parts)
+        variance = (squares + zeros * mean**2) / n if self.examples + more.examples else 0.0
+        return Spread(self.examples + more.examples, features, mean, variance)
 
     def gamma(self, word: str) -> float:
         """What the word means for these values: ``"auto"`` or ``"scale"``."""

@@ -51,7 +51,10 @@ class AnyKernel(WithGamma):
         words=NAMES,
         check=check_kernel,
         bad=["no such word", 3],
-        doc="A callable ``k(x, X)`` gives the values of one example against the rows of ``X``.",
+        doc="""A callable ``k(x, X)`` gives the values of one example against the rows of ``X``.
+        With ``"precomputed"`` rows are kernel values, as in scikit-learn: ``fit`` takes the square
+        matrix of all examples; a stream, rows with a column for each example there will ever be,
+        column j for the one with id j.""",
     )
     degree: int = count(
         default=3, at_least=1, core="kernel.degree", doc="Of the polynomial kernel."
@@ -131,7 +134,9 @@ class StoresExamples(KernelMethod):
     cache_bytes: int | str = size(
         default=256 << 20,
         shown='"256MiB"',
-        doc="Memory for kernel rows, on top of the examples. It affects speed only.",
+        doc="""Memory for kernel rows, on top of the examples. It affects speed only, but for the
+        ramp loss: where it is too small for the rows of the free support vectors, other steps are
+        taken, to another solution within ``tol``.""",
     )
     n_jobs: int | None = inherit(
         default=None,

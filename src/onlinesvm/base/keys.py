@@ -131,11 +131,16 @@ def read_keys(keys: Any, n: int) -> Keys | None:
     """One key for each of n rows; None where no row has any."""
     if keys is None:
         return None
+    found = [None if key is None else _read(key, "keys has") for key in one_each(keys, n)]
+    return None if all(key is None for key in found) else found
+
+
+def one_each(keys: Any, n: int) -> list[Any]:
+    """What a list, array or series has for each of n rows."""
     entries = _entries(keys)
     if entries is None or len(entries) != n:
         raise ValueError(f"keys must be a list of {n} keys, one for each row of X")
-    found = [None if key is None else _read(key, "keys has") for key in entries]
-    return None if all(key is None for key in found) else found
+    return entries
 
 
 def read_key(key: Any) -> Key:
@@ -167,7 +172,7 @@ def _entries(keys: Any) -> list[Any] | None:
     """What a list, array or series holds; None of anything else."""
     if isinstance(keys, str | bytes | Mapping | Set) or len(getattr(keys, "shape", (0,))) != 1:
         return None
-    for name in ("tolist", "to_list"):
+    for name in ("tolist", "to_list", "to_pylist"):
         if hasattr(keys, name):
             return list(getattr(keys, name)())
     return list(keys) if isinstance(keys, Iterable) else None

@@ -108,6 +108,22 @@ class Labels:
             return (0.0 - scores[0],)
         return tuple(scores[number] for number in self._numbers)
 
+    def places(self) -> NDArray[np.intp]:
+        """By number, where each class stands in ascending order."""
+        return np.arange(len(self)) if self._numbers is None else np.argsort(self._numbers)
+
+    def pairs(self) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Where the core has each pair of classes (0, 1), (0, 2), ..., (1, 2), ... of ``names``.
+
+        And the sign that makes its decision value positive for the first of the two: the core has
+        it positive for the one that came later.
+        """
+        firsts, seconds = np.triu_indices(len(self), 1)
+        numbers = np.arange(len(self)) if self._numbers is None else self._numbers
+        a, b = numbers[firsts], numbers[seconds]
+        later = np.maximum(a, b)
+        return later * (later - 1) // 2 + np.minimum(a, b), np.where(a > b, 1.0, -1.0)
+
     def decode(self, scores: NDArray[np.float64]) -> NDArray[Any]:
         """The label of each row of signed scores: by sign of one column, by the largest of many."""
         if not len(self):

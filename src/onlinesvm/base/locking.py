@@ -8,13 +8,14 @@ from functools import wraps
 from typing import Any
 
 from .core import Numbering
+from .persistence import Portable
 from .sklearn_types import BaseEstimator
 from .state import ModelState, OnDemand
 
 # The verbs that change a model: those that learn know how to fail, the others are undone as one
 # step. learn_one takes the lock in the core.
 LEARNING = ("fit", "partial_fit")
-VERBS = (*LEARNING, "unlearn", "finish", "flush", "leave_one_out", "reweight", "set_C")
+VERBS = (*LEARNING, "unlearn", "finish", "polish", "flush", "leave_one_out", "reweight", "set_C")
 
 
 class TakesTurns:
@@ -34,14 +35,17 @@ class OneVerbAtATime(TakesTurns, ModelState):
     """A model whose verbs queue."""
 
 
-class MadeOfOthers(TakesTurns, BaseEstimator):
+class MadeOfOthers(TakesTurns, Portable, BaseEstimator):
     """Made of models that change in turn: its own turn comes first, and then theirs."""
 
-    def __getstate__(self) -> dict[str, Any]:
+    def _live_state(self) -> dict[str, Any]:
         with self._register:
-            state: dict[str, Any] = dict(super().__getstate__())  # type: ignore[call-overload]
+            state: dict[str, Any] = dict(BaseEstimator.__getstate__(self))  # type: ignore[call-overload]
         state.pop("_register", None)
         return state
+
+    def _live_on(self, state: dict[str, Any]) -> None:
+        BaseEstimator.__setstate__(self, state)
 
 
 def _locking(verb: Callable[..., Any]) -> Callable[..., Any]:

@@ -121,10 +121,15 @@ class Optimality(Keyed):
                 f"{type(self).__name__} has no certificate: it does not keep all examples that "
                 f"its solution depends on; {', '.join(able)} can."
             )
+        self._verb("evidence")
         gone = [i for i in wanted.tolist() if self._core.holds(np.array([i]))]
         before = Evidence.of(self).solution_hash()
         self._forget(wanted)
+        self._polish()
         return issue(self, self._statement, gone, before)
+
+    def _polish(self) -> None:
+        """Go as near to the solution as a certificate deserves, where ``tol`` is loose."""
 
     def _read_gone(self, ids: ArrayLike | None, keys: Any) -> NDArray[np.int64]:
         """The ids to unlearn, each once."""

@@ -246,6 +246,14 @@ def _collected(cls: type) -> dict[str, Parameter]:
     return dict(sorted(ordered.items(), key=lambda item: item[1].kw_only))
 
 
+# What users of scikit-learn's SVC pass, and where it is here.
+_OF_SVC = {
+    "decision_function_shape": "scores are those of 'ovr'; for 'ovo' ask "
+    "pairwise_decision_function, with multiclass='one-vs-one'",
+    "probability": "CalibratedOnline(model) has predict_proba",
+}
+
+
 def _constructor(cls: type[Parametrised]) -> Callable[..., None]:
     """An ``__init__`` that assigns and does nothing else, as scikit-learn wants it."""
     types = {
@@ -275,7 +283,8 @@ def _constructor(cls: type[Parametrised]) -> Callable[..., None]:
         try:
             given = signature.bind(self, *args, **kwargs)
         except TypeError as error:
-            raise TypeError(f"{cls.__name__}() {error}") from None
+            hints = (f"; {hint}" for name, hint in _OF_SVC.items() if name in kwargs)
+            raise TypeError(f"{cls.__name__}() {error}{''.join(hints)}") from None
         given.apply_defaults()
         del given.arguments["self"]
         for name, value in given.arguments.items():

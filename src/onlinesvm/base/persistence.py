@@ -10,6 +10,7 @@ its arrays only if all that they say fits together.
 from __future__ import annotations
 
 import copy
+import copyreg
 import hashlib
 import json
 import os
@@ -32,13 +33,45 @@ from .gamma import ASK_ALL
 from .json_values import from_json, to_json
 from .state import ModelState
 
-FORMAT = 4  # goes up with what a file says, the names of saved parameters included
+FORMAT = 5  # goes up with what a file says, the names of saved parameters included
 _HEAD = "onlinesvm"  # the one metadata entry
 _FACTS = "facts"  # the JSON array
 _STATE = "state."  # prefix of the core's arrays
+_SAVED = "saved"  # the bytes of a file, in the state that others ask for
 
 
-class Persistent(ModelState):
+class Portable:
+    """Pickled and copied as it lives; whoever asks for its state gets what a file would hold.
+
+    pickle and copy take everything, a function as kernel too, and ask by ``__reduce_ex__``. skops
+    asks by ``__getstate__``: bytes without code, which are read with all the care that a file is.
+    """
+
+    def _live_state(self) -> dict[str, Any]:
+        """All that it has in memory, for a twin in this or another process."""
+        raise NotImplementedError
+
+    def _live_on(self, state: dict[str, Any]) -> None:
+        """Take over what ``_live_state`` gave."""
+        raise NotImplementedError
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        return copyreg.__newobj__, (type(self),), self._live_state()  # type: ignore[attr-defined]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {_SAVED: _pack(_name_of(self), self._arrays())}  # type: ignore[attr-defined]
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if _SAVED in state:
+            with _refusing("the bytes are no model that this version can load: "):
+                kind, arrays = _unpack(bytes(state[_SAVED]))
+                if kind != type(self).__name__:
+                    raise ValueError(f"they hold a {kind[:80]!r}, not a {type(self).__name__!r}")
+                state = rebuilt(kind, arrays)._live_state()
+        self._live_on(state)
+
+
+class Persistent(Portable, ModelState):
     """Saving, pickling and copying of an estimator whose memory is its core and a few facts."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -88,9 +121,9 @@ class Persistent(ModelState):
     def _install(self, core: Core) -> None:
         raise NotImplementedError
 
-    def __getstate__(self) -> dict[str, Any]:
+    def _live_state(self) -> dict[str, Any]:
         with self._register:
-            state: dict[str, Any] = dict(super().__getstate__())  # type: ignore[call-overload]
+            state: dict[str, Any] = dict(ModelState.__getstate__(self))  # type: ignore[call-overload]
             state["_numbers"] = self._register.next, self._register.gap
             for name in ("_register", "_core", "_direct_target", "_straight"):
                 state.pop(name, None)
@@ -102,11 +135,11 @@ class Persistent(ModelState):
                 state["_keys"] = self._keys.held_by(self._holds)
         return state
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def _live_on(self, state: dict[str, Any]) -> None:
         state = dict(state)
         core_state = state.pop("_core_state", None)
         self._register.next, self._register.gap = state.pop("_numbers", (0, 0))
-        super().__setstate__(state)
+        ModelState.__setstate__(self, state)
         if core_state is not None:
             self._install(revive(self._core_name, self._core_settings, core_state))
 
@@ -170,6 +203,7 @@ def _classes() -> dict[str, type[Any]]:
     made_of_others = (
         onlinesvm.CalibratedOnline,
         onlinesvm.DriftAware,
+        onlinesvm.ModelBank,
         onlinesvm.OnlineColumns,
         onlinesvm.OnlinePipeline,
     )
@@ -251,22 +285,53 @@ def _json_fact(name: str, value: Any) -> Any:
 _AMONG = "model."  # prefix of its arrays
 
 
-def pack_among(kind: str, model: Any, others: Mapping[str, NDArray[Any]]) -> bytes:
-    """A container of this kind that holds a model and other arrays."""
+def among(model: Any, others: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """The arrays of a model and others beside them."""
     arrays = {_AMONG + name: array for name, array in model._arrays().items()}
     arrays["class"] = np.frombuffer(_name_of(model).encode(), dtype=np.uint8)
-    return _pack(kind, arrays | dict(others))
+    return arrays | dict(others)
+
+
+def apart(arrays: dict[str, NDArray[Any]]) -> tuple[Any, dict[str, NDArray[Any]]]:
+    """The model and the other arrays, of those that :func:`among` put together."""
+    name = arrays.pop("class").tobytes().decode()
+    own = {k: arrays.pop(k) for k in [k for k in arrays if k.startswith(_AMONG)]}
+    return rebuilt(name, {k.removeprefix(_AMONG): v for k, v in own.items()}), arrays
+
+
+def pack_among(kind: str, model: Any, others: Mapping[str, NDArray[Any]]) -> bytes:
+    """A container of this kind that holds a model and other arrays."""
+    return _pack(kind, among(model, others))
 
 
 def unpack_among(data: bytes, kind: str) -> tuple[Any, dict[str, NDArray[Any]]]:
     """The model and the other arrays of a container of this kind; one line says what is wrong."""
     with _refusing(""):
-        found, arrays = _unpack(data)
-        if found != kind:
-            raise ValueError(f"it holds a {found[:80]!r}, not a {kind!r}")
-        name = arrays.pop("class").tobytes().decode()
-        own = {k: arrays.pop(k) for k in [k for k in arrays if k.startswith(_AMONG)]}
-        return rebuilt(name, {k.removeprefix(_AMONG): v for k, v in own.items()}), arrays
+        return apart(_unpack_kind(data, kind))
+
+
+def pack_arrays(kind: str, arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """A container of this kind that holds arrays."""
+    return _pack(kind, dict(arrays))
+
+
+def unpack_arrays(data: bytes, kind: str) -> dict[str, NDArray[Any]]:
+    """The arrays of a container of this kind; one line says what is wrong."""
+    with _refusing(""):
+        return _unpack_kind(data, kind)
+
+
+def unpack_model(data: bytes, kind: str) -> Any:
+    """The model of a class from the bytes of its file; one line says what is wrong."""
+    with _refusing(""):
+        return rebuilt(kind, _unpack_kind(data, kind))
+
+
+def _unpack_kind(data: bytes, kind: str) -> dict[str, NDArray[Any]]:
+    found, arrays = _unpack(data)
+    if found != kind:
+        raise ValueError(f"it holds a {found[:80]!r}, not a {kind!r}")
+    return arrays
 
 
 # --- the container ----------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,6 +17,8 @@ class Reconfigurable(ModelState):
 
     _begun: Mapping[str, Any] = {}  # the parameters that the model at hand was begun with
     _altered: bool = False  # some were set since
+    # Those that a core takes up whose state is given to a new one.
+    _taken_up: ClassVar[tuple[str, ...]] = ("cache_bytes",)
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
@@ -36,13 +38,19 @@ class Reconfigurable(ModelState):
                 f"{name}={now[name]!r} differs from {name}={self._begun.get(name)!r}, with which "
                 f"this {type(self).__name__} was begun; set it back, or fit again from the start"
             )
-        if "cache_bytes" in changed:
-            self._core_settings = {**self._core_settings, "cache_bytes": self.cache_bytes}
-            self._core = revive(self._core_name, self._core_settings, self._core.state())
+        taken_up = [name for name in changed if name in self._taken_up]
+        if taken_up:
+            self._core_settings = {**self._core_settings, **{n: now[n] for n in taken_up}}
+            state = self._carried_over(self._core.state())
+            self._core = revive(self._core_name, self._core_settings, state)
         if "C" in changed:
             self._move_C(now["C"])
         self._begun, self._altered = now, False
         self._set_fast_path()
+
+    def _carried_over(self, state: dict[str, Any]) -> dict[str, Any]:
+        """The state of the core as one with the parameters set now takes it."""
+        return state
 
     def _changed(self) -> list[str]:
         """The parameters that are not what they were when the model was begun."""
@@ -53,9 +61,9 @@ class Reconfigurable(ModelState):
 
     def _can_change(self, name: str, value: Any) -> bool:
         """Whether the model in hand can go on with another value of this parameter."""
-        if name in ("dtype", "classes", "class_weight"):
+        if name in ("dtype", "classes", "class_weight", "multiclass"):
             return False
-        if name == "cache_bytes":
+        if name in self._taken_up:
             return True
         if name == "C" and self.can("set_C"):
             return True

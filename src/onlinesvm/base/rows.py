@@ -67,6 +67,10 @@ class Rows:
         """The core's scores of these rows."""
         raise NotImplementedError
 
+    def score_pairs(self, core: Core) -> NDArray[np.float64]:
+        """The same for each pair of classes, where the core has them."""
+        raise NotImplementedError
+
     def smallest(self) -> float:
         """The smallest value."""
         raise NotImplementedError
@@ -102,6 +106,9 @@ class DenseRows(Rows):
 
     def score(self, core: Core) -> NDArray[np.float64]:
         return core.score_dense(self.X)
+
+    def score_pairs(self, core: Core) -> NDArray[np.float64]:
+        return np.asarray(core.score_pairs_dense(self.X))
 
     def smallest(self) -> float:
         return float(self.X.min())
@@ -149,6 +156,9 @@ class SparseRows(Rows):
 
     def score(self, core: Core) -> NDArray[np.float64]:
         return core.score_sparse(*self._parts(), self.columns())
+
+    def score_pairs(self, core: Core) -> NDArray[np.float64]:
+        return np.asarray(core.score_pairs_sparse(*self._parts(), self.columns()))
 
     def smallest(self) -> float:
         return float(self.X.data.min(initial=0.0))

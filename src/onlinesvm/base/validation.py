@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import validate_data
 
+from ..kernels import PRECOMPUTED
+from .frames import frame_of
 from .rows import DenseRows, Rows, SparseRows, as_rows, is_plain, sound
 from .state import ModelState
 from .vocabulary import Vocabulary, named_rows
@@ -19,6 +21,7 @@ from .vocabulary import Vocabulary, named_rows
 MAX_ID = int(np.iinfo(np.int64).max)
 _FLOAT64_MAX = float(np.finfo(np.float64).max)
 _FLOAT32_MAX = float(np.finfo(np.float32).max)
+_FLOAT32_COLUMNS = 1 << 24  # beyond, their numbers are not exact
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,40 @@ class InputValidation(ModelState):
             )
         if callable(kernel) and isinstance(rows, SparseRows):
             raise ValueError("X is sparse, which a kernel function cannot take; pass dense rows")
+        if self._is_pairwise() and isinstance(rows, SparseRows):
+            raise ValueError(
+                "X is sparse or of dicts, which kernel='precomputed' cannot take; pass an array of "
+                "kernel values with a column for each example"
+            )
+
+    def _is_pairwise(self) -> bool:
+        """Whether rows are kernel values with the examples by id, in place of features."""
+        return isinstance(kernel := getattr(self, "kernel", None), str) and kernel == PRECOMPUTED
+
+    def _demand_columns(
+        self, rows: Rows, ids: NDArray[np.int64] | None, *, fresh: bool, whole: bool
+    ) -> None:
+        """Where rows are kernel values: a ValueError unless each example has a column."""
+        if not self._is_pairwise():
+            return
+        n, columns = len(rows), rows.columns()
+        if whole and n != columns:
+            raise ValueError(
+                f"X must be a square matrix with kernel='precomputed', got {n} x {columns}; pass "
+                "k(x_i, x_j) of all examples, or rows and their ids to partial_fit"
+            )
+        if columns > _FLOAT32_COLUMNS and self.dtype == "float32":
+            raise ValueError(
+                f"X has {columns} columns, more than numbers in float32; set dtype='float64'"
+            )
+        first = 0 if fresh else self._next_id
+        last = first + n - 1 if ids is None else int(ids.max())
+        if last >= columns:
+            raise ValueError(
+                f"ids reach {last}, but X has the kernel values with the examples 0 to "
+                f"{columns - 1}; pass rows with a column for each example there will be, or its "
+                "column as its id"
+            )
 
     def _read_array(self, X: Any, *, fresh: bool) -> tuple[Rows, Columns]:
         known = None if fresh else self.n_features_in_
@@ -85,6 +122,7 @@ class InputValidation(ModelState):
         if is_plain(X) and not named and X.shape[1] == (known or X.shape[1] or -1):
             return DenseRows(X), Columns(X.shape[1], X.shape[1])
         demand_table(X)
+        frame_of(X)  # complains of a lazy one
         if sp.issparse(X):
             X = sound(X)
         # A stand-in takes the notes that validate_data makes before it has looked at the values.
@@ -210,14 +248,12 @@ def _is_records(X: Any) -> bool:
 
 def frame_records(X: Any) -> list[dict[Any, Any]]:
     """A data frame as dicts, for a model that was started with dicts."""
-    if hasattr(X, "to_dicts"):
-        records = list(X.to_dicts())
-    elif hasattr(X, "to_dict") and hasattr(X, "columns"):
-        records = list(X.to_dict(orient="records"))
-    else:
+    frame = frame_of(X)
+    if frame is None:
         raise ValueError(
             "X must be a list of dicts or a data frame, since the model was started with dicts"
         )
+    records = list(X.to_dicts() if hasattr(X, "to_dicts") else frame.rows(named=True))
     if not records:
         raise ValueError("X is empty: Found array with 0 sample(s); pass at least one example")
     return records

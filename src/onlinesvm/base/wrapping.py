@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
-from sklearn.utils import Tags
+from sklearn.utils import Tags, _safe_indexing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
@@ -87,6 +87,16 @@ class Lessons:
     def at_once(self) -> Lesson:
         return Lesson(self.rows, None, self.targets, self.weights, self.ids, self.keys)
 
+    def taken(self, places: NDArray[np.int64]) -> Lessons:
+        """Those at ``places``, in this order; each keeps the id that its place gave it."""
+        return Lessons(
+            _safe_indexing(self.rows, places),
+            self.targets[places],
+            self.weights[places],
+            places if self.ids is None else self.ids[places],
+            None if self.keys is None else [self.keys[i] for i in places],
+        )
+
 
 def last_of(model: Any) -> Any:
     """What learns in the end: the last step of a pipeline, what is wrapped, or the model itself."""
@@ -119,6 +129,16 @@ class WrapsModel(MadeOfOthers):
         """Ask about the lesson, teach it, and remember what was said."""
         raise NotImplementedError
 
+    def _course(self, lessons: Lessons) -> Iterator[Lesson]:
+        """The rows of a call as they are taken: one by one, wherever the model can."""
+        if last_of(self.model)._solves_calls:
+            return iter([lessons.at_once()])
+        return lessons.one_by_one()
+
+    def _course_of_fit(self, lessons: Lessons) -> Iterator[Lesson]:
+        """The same for ``fit``, which has all the rows beforehand."""
+        return self._course(lessons)
+
     def _own(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """What it knows besides the model: plain facts and arrays."""
         raise NotImplementedError
@@ -138,12 +158,13 @@ class WrapsModel(MadeOfOthers):
         One, since an answer counts only if it was given before the label was learned.
         """
         self._demand_model()
-        named = {}
+        named = None
         if is_classifier(self):
             check_classification_targets(np.asarray(y))
             if last_of(self).classes is None:
-                named["classes"] = np.unique(np.asarray(y))
-        twin = clone(self).partial_fit(X, y, sample_weight=sample_weight, keys=keys, **named)
+                named = np.unique(np.asarray(y))
+        twin = clone(self)
+        twin._go_on(X, y, named, sample_weight, None, keys, twin._course_of_fit)
         own = {name: vars(twin)[name] for name in self._of_one_life() if name in vars(twin)}
         self.__dict__.update(own)
         return self
@@ -175,6 +196,20 @@ class WrapsModel(MadeOfOthers):
         self
         """
         self._demand_model()
+        self._go_on(X, y, classes, sample_weight, ids, keys, self._course)
+        return self
+
+    def _go_on(
+        self,
+        X: Any,
+        y: Any,
+        classes: Any,
+        sample_weight: Any,
+        ids: Any,
+        keys: Any,
+        course: Callable[[Lessons], Iterator[Lesson]],
+    ) -> None:
+        """Learn a call along a course, all or nothing."""
         fresh = not self.__sklearn_is_fitted__()
         before = dict(self.__dict__)
         try:
@@ -189,18 +224,14 @@ class WrapsModel(MadeOfOthers):
             lessons = self._read(X, y, classes, sample_weight, ids, keys, fresh=fresh)
             if not fresh and len(lessons.targets) > 1:
                 before = dict(copy.copy(self).__dict__)
-            if last_of(self.model)._solves_calls:
-                self._take(lessons.at_once())
-            else:
-                for lesson in lessons.one_by_one():
-                    self._take(lesson)
+            for lesson in course(lessons):
+                self._take(lesson)
         except BaseException as failure:
             if isinstance(failure, Exception) or not self.__sklearn_is_fitted__():
                 for name in self.__dict__.keys() - before.keys() - {"_register"}:
                     del self.__dict__[name]
                 self.__dict__.update({k: v for k, v in before.items() if k != "_register"})
             raise
-        return self
 
     def learn_one(self, x: Any, y: Any = None, w: float = 1.0, key: Any = None) -> Self:
         """Learn one example, a 1-D array or a dict by feature name; ``key``: whose it is."""

@@ -1,20 +1,22 @@
 """Maps from a score to a probability, and how each is fitted to scores and what came of them.
 
 All rise with the score, or stay level: the order of the scores is never reversed. A map takes an
-array (``many``) or a number (``one``), and says all it knows as an array.
+array (:func:`many`) or a number (``one``), and says all it knows as an array.
 """
 
 from __future__ import annotations
 
 import math
-from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.isotonic import isotonic_regression
+
+from ..base.core import Parts, levels, mix, mix_pairs, pieces, sigmoid, with_a_hit
 
 Floats = NDArray[np.float64]
 
@@ -25,29 +27,50 @@ _FLATTEST = 1e-6  # a temperature of a million
 class Map(Protocol):
     """From a score to the probability that the class is the one it speaks for."""
 
-    def many(self, scores: Floats) -> Floats: ...
+    @property
+    def parts(self) -> Parts:
+        """The curves that it is the weighted mean of."""
+
     def one(self, score: float) -> float: ...
+    @property
+    def nbytes(self) -> int: ...
     def table(self) -> Floats: ...
 
 
+def many(each: Map, scores: Floats) -> Floats:
+    """The probability at each score."""
+    return mix(scores, each.parts)
+
+
+def both(each: Map, scores: Floats) -> Floats:
+    """The probability against it and for it at each score, (n, 2)."""
+    return mix_pairs(scores, each.parts)
+
+
+class Drawn:
+    """A map whose curve is made when first asked for; copies and pickles make their own."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "parts"}
+
+
 @dataclass(frozen=True)
-class Sigmoid:
+class Sigmoid(Drawn):
     """``1 / (1 + exp(-(slope * score + offset)))``."""
 
     slope: float = 1.0
     offset: float = 0.0
 
-    def many(self, scores: Floats) -> Floats:
-        odds = scores * -self.slope
-        if self.offset:
-            odds -= self.offset
-        np.minimum(odds, 700.0, out=odds)
-        np.exp(odds, out=odds)
-        odds += 1.0
-        return np.divide(1.0, odds, out=odds)
+    @cached_property
+    def parts(self) -> Parts:
+        return ((1.0, sigmoid(self.slope, self.offset)),)
 
     def one(self, score: float) -> float:
         return 1.0 / (1.0 + math.exp(min(700.0, -(self.slope * score + self.offset))))
+
+    @property
+    def nbytes(self) -> int:
+        return 16
 
     def table(self) -> Floats:
         return np.array([[self.slope, self.offset]])
@@ -60,66 +83,75 @@ class Sigmoid:
 
 
 @dataclass(frozen=True)
-class Line:
+class Line(Drawn):
     """Straight from knot to knot, level beyond the first and the last."""
 
     knots: Floats
     values: Floats
 
-    def many(self, scores: Floats) -> Floats:
-        return np.interp(scores, self.knots, self.values)
+    @cached_property
+    def parts(self) -> Parts:
+        # Behind each number of knots: where the piece begins, how it rises, and from where.
+        before = np.append(0, np.arange(len(self.knots)))
+        slopes = np.zeros(len(self.knots) + 1)
+        slopes[1:-1] = np.diff(self.values) / np.diff(self.knots)
+        return ((1.0, pieces(self.knots, self.knots[before], slopes, self.values[before])),)
 
     def one(self, score: float) -> float:
         return float(np.interp(score, self.knots, self.values))
+
+    @property
+    def nbytes(self) -> int:
+        return 10 * int(self.knots.nbytes)  # with the curve and its cells
 
     def table(self) -> Floats:
         return np.stack([self.knots, self.values], axis=1)
 
     @staticmethod
     def from_table(table: Floats) -> Line:
-        _demand_rising(table)
-        return Line(np.ascontiguousarray(table[:, 0]), np.ascontiguousarray(table[:, 1]))
+        if table.ndim != 2 or table.shape[1] != 2:
+            raise ValueError("a line of its calibration is damaged")
+        line = Line(np.ascontiguousarray(table[:, 0]), np.ascontiguousarray(table[:, 1]))
+        _demand_rising(line.knots, line.values)
+        return line
 
 
 @dataclass(frozen=True)
-class Stairs:
-    """A value at each knot i, ``values[2 i + 1]``, and one in each gap, the even ones."""
+class Steps(Drawn):
+    """Level from break to break: ``values[i]`` for a score that has reached i of them."""
 
-    knots: Floats
+    breaks: Floats
     values: Floats
 
-    def many(self, scores: Floats) -> Floats:
-        place = self.knots.searchsorted(scores) + self.knots.searchsorted(scores, side="right")
-        values: Floats = self.values[place]
-        return values
+    @cached_property
+    def parts(self) -> Parts:
+        return ((1.0, levels(self.breaks, self.values)),)
 
     def one(self, score: float) -> float:
-        place = bisect_left(self.knots, score) + bisect_right(self.knots, score)
-        return float(self.values[place])
+        return float(self.values[self.breaks.searchsorted(score, side="right")])
+
+    @property
+    def nbytes(self) -> int:
+        return 8 * int(self.values.nbytes)  # with the curve and its cells
 
     def table(self) -> Floats:
-        rest = np.append(self.knots, math.inf)
-        return np.stack([rest, self.values[::2], np.append(self.values[1::2], 1.0)], axis=1)
+        return np.stack([np.append(self.breaks, math.inf), self.values], axis=1)
 
     @staticmethod
-    def from_table(table: Floats) -> Stairs:
-        if table.ndim != 2 or table.shape[1] != 3 or len(table) < 2 or table[-1, 0] != math.inf:
-            raise ValueError("stairs of its calibration are damaged")
-        values = table[:, 1:].reshape(-1)[:-1]
-        knots = np.ascontiguousarray(table[:-1, 0])
-        _demand_rising(np.stack([knots, values[1::2]], axis=1))
-        if (np.diff(values) < 0).any() or values.min() < 0 or values.max() > 1:
-            raise ValueError("stairs of its calibration do not rise from 0 to 1")
-        return Stairs(knots, values)
+    def from_table(table: Floats) -> Steps:
+        if table.ndim != 2 or table.shape[1] != 2 or not len(table) or table[-1, 0] != math.inf:
+            raise ValueError("steps of its calibration are damaged")
+        breaks, values = np.ascontiguousarray(table[:-1, 0]), np.ascontiguousarray(table[:, 1])
+        _demand_rising(breaks, values)
+        return Steps(breaks, values)
 
 
-def _demand_rising(table: Floats) -> None:
-    if table.ndim != 2 or table.shape[1] != 2 or not len(table) or not np.isfinite(table).all():
+def _demand_rising(places: Floats, values: Floats) -> None:
+    if not len(values) or not np.isfinite(places).all() or not np.isfinite(values).all():
         raise ValueError("a map of its calibration is damaged")
-    knots, values = table.T
-    if (np.diff(knots) <= 0).any() or (np.diff(values) < 0).any():
+    if (np.diff(places) <= 0).any() or (np.diff(values) < 0).any():
         raise ValueError("a map of its calibration does not rise")
-    if values.min() < 0 or values.max() > 1:
+    if values[0] < 0 or values[-1] > 1:
         raise ValueError("a map of its calibration leaves 0 to 1")
 
 
@@ -139,7 +171,8 @@ def fit_platt(scores: Floats, hits: NDArray[np.bool_]) -> Sigmoid:
     a, b = 0.0, math.log((positive + 1) / (len(hits) - positive + 1))
     loss = _logistic_loss(a * z + b, targets)
     for _ in range(_STEPS):
-        p = 1 / (1 + np.exp(-(a * z + b)))
+        with np.errstate(over="ignore"):  # then it is 0
+            p = 1 / (1 + np.exp(-(a * z + b)))
         off, w = p - targets, p * (1 - p)
         g_a, g_b = float(off @ z), float(off.sum())
         if max(abs(g_a), abs(g_b)) < 1e-9 * len(z):
@@ -184,63 +217,30 @@ def fit_isotonic(scores: Floats, hits: NDArray[np.bool_]) -> Line:
     return Line(knots[ends], np.asarray(values[ends], dtype=np.float64))
 
 
-def fit_venn_abers(scores: Floats, hits: NDArray[np.bool_]) -> Stairs:
+def fit_venn_abers(scores: Floats, hits: NDArray[np.bool_]) -> Steps:
     """Inductive Venn-Abers: isotonic regression with the new score as a miss, and as a hit.
 
     Their values p0 <= p1 are computed for all scores beforehand, as Vovk, Petej and Fedorova do
     it; ``p1 / (1 - p0 + p1)`` is the one of least regret.
     """
     knots, count, sums = _by_score(scores, hits)
-    as_hit = _with_a_hit(count, sums)
-    as_miss = 1 - _with_a_hit(count[::-1], (count - sums)[::-1])[::-1]
+    as_hit = with_a_hit(count, sums)
+    as_miss = 1 - with_a_hit(count[::-1].copy(), (count - sums)[::-1].copy())[::-1]
     low = np.repeat(np.append(0.0, as_miss), 2)[:-1]  # gap i looks back to knot i - 1
     high = np.repeat(np.append(as_hit, 1.0), 2)[:-1]  # and on to knot i
     low[1::2] = as_miss
-    values = high / (1 - low + high)
-    return Stairs(knots, np.maximum.accumulate(values))
-
-
-def _with_a_hit(count: Floats, sums: Floats) -> Floats:
-    """The isotonic value at each knot if one more hit came there.
-
-    It is the slope of the greatest convex minorant of the path of sums at the extra step (1, 1),
-    which moves along the path from knot to knot; the corners are a stack, its top at the left.
-    """
-    steps = list(zip(count.tolist(), sums.tolist(), strict=True))
-    xs, ys = [-1.0, 0.0], [-1.0, 0.0]
-    for w, s in steps:
-        xs.append(xs[-1] + w)
-        ys.append(ys[-1] + s)
-    corners: list[tuple[float, float]] = []
-    for point in zip(reversed(xs), reversed(ys), strict=True):
-        _push(corners, point)
-    values, (x, y) = [], (-1.0, -1.0)
-    for w, s in steps:
-        (x0, y0), (x1, y1) = corners[-1], corners[-2]
-        values.append((y1 - y0) / (x1 - x0))
-        x, y = x + w, y + s  # this knot now comes before the extra step
-        if (y - y0) * (x1 - x0) < (y1 - y0) * (x - x0):
-            corners.pop()
-            _push(corners, (x, y))
-    return np.array(values)
-
-
-def _push(corners: list[tuple[float, float]], point: tuple[float, float]) -> None:
-    """Put a point at the left of a convex path, and drop what is no corner of it any more."""
-    x, y = point
-    while len(corners) > 1:
-        (x0, y0), (x1, y1) = corners[-1], corners[-2]
-        if (y0 - y) * (x1 - x) < (y1 - y) * (x0 - x):  # a corner: below the line past it
-            break
-        corners.pop()
-    corners.append(point)
+    values = np.maximum.accumulate(high / (1 - low + high))
+    # A knot has a value of its own, and the gap behind it another: they differ at few places.
+    breaks = np.stack([knots, np.nextafter(knots, math.inf)], axis=1).reshape(-1)
+    rises = np.flatnonzero(np.diff(values))
+    return Steps(breaks[rises], np.append(values[0], values[rises + 1]))
 
 
 #: How a class is told from the rest, by the word for it.
 FITS: dict[str, tuple[Callable[[Floats, NDArray[np.bool_]], Map], Callable[[Floats], Map]]] = {
     "platt": (fit_platt, Sigmoid.from_table),
     "isotonic": (fit_isotonic, Line.from_table),
-    "venn-abers": (fit_venn_abers, Stairs.from_table),
+    "venn-abers": (fit_venn_abers, Steps.from_table),
 }
 
 
@@ -252,19 +252,20 @@ def fit_temperature(scores: Floats, codes: NDArray[np.intp]) -> float:
 
     Scores are (n, k), NaN where a class was not known; convex in the factor, so Newton finds it.
     """
-    known = np.where(np.isnan(scores), -np.inf, scores)
-    scale = float(np.abs(scores[np.isfinite(known)]).mean()) or 1.0
-    z = known / scale
-    truth = z[np.arange(len(z)), codes]
+    known = np.where(np.isnan(scores), -np.inf, scores).T  # reductions run along memory
+    scale = float(np.abs(known[np.isfinite(known)]).mean()) or 1.0
+    z = np.ascontiguousarray(known) / scale
+    truth = z[codes, np.arange(len(codes))]
     finite = np.where(np.isfinite(z), z, 0.0)
+    below, squares = z - z.max(axis=0), finite**2
     beta = 1.0
     for _ in range(_STEPS):
-        e = np.exp(beta * (z - z.max(axis=1, keepdims=True)))
-        p = e / e.sum(axis=1, keepdims=True)
-        mean = (p * finite).sum(axis=1)
+        p = np.exp(beta * below)
+        p /= p.sum(axis=0)
+        mean = (p * finite).sum(axis=0)
         slope = float((mean - truth).sum())
-        bend = float(((p * finite**2).sum(axis=1) - mean**2).sum())
-        if abs(slope) < 1e-9 * len(z) or bend <= 0:
+        bend = float(((p * squares).sum(axis=0) - mean**2).sum())
+        if abs(slope) < 1e-9 * len(codes) or bend <= 0:
             break
         # Far out the curve is flat and Newton would leap: at most twice, at least a tenth.
         beta = min(2 * beta, max(beta / 10, beta - slope / bend))

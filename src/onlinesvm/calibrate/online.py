@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any, Literal
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +12,14 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from ..base.sklearn_types import ClassifierMixin
-from ..base.wrapping import Lesson, WrapsModel
+from ..base.wrapping import Lesson, Lessons, WrapsModel, last_of
 from ..params import check_count, check_number, check_word
 from .conformal import AdaptiveSets
-from .window import METHODS, Calibration
+from .methods import METHODS
+from .window import Calibration
 
 _LEAST = 1e-300  # a probability of 0 has no logarithm
+_CALLS = 8  # of a fit, where the model solves calls: the first is not calibrated, none is costly
 
 
 class CalibratedOnline(ClassifierMixin, WrapsModel):
@@ -38,19 +40,21 @@ class CalibratedOnline(ClassifierMixin, WrapsModel):
 
     The cost: predicting takes a map more, learning a score more, row by row, and a fit of the map
     whenever a sixteenth of the window is new: several updates of a linear model, and with
-    ``"venn-abers"`` tens of them. Memory is ``window`` scores of each class. A model that
-    solves every call as a whole is asked and taught call by call.
+    ``"mixture"`` or ``"venn-abers"`` tens of them. Memory is ``window`` scores of each class. A
+    model that solves every call as a whole is asked and taught call by call.
 
     Parameters
     ----------
     model : classifier of this library with ``partial_fit``, or a pipeline that ends with one
         It is left as it is; a copy learns.
-    method : {"platt", "isotonic", "temperature", "venn-abers"}, default="platt"
-        ``"platt"`` fits a sigmoid and wants the fewest examples, ``"isotonic"`` any rising curve,
-        ``"venn-abers"`` the like with a guarantee on exchangeable data; more than two classes are
-        told from the rest one by one, and their probabilities divided by the sum.
-        ``"temperature"`` divides all scores by one number and takes the softmax: the class
-        predicted is always the model's own.
+    method : {"mixture", "platt", "isotonic", "temperature", "venn-abers"}, default="mixture"
+        ``"mixture"`` lets Platt, temperature and Venn-Abers speak with the weight that each has
+        earned by the labels so far: its logarithmic loss is at most that of the best of them and
+        about ``1 / window`` an example, and it may change its mind. ``"platt"`` fits a sigmoid
+        and wants the fewest examples, ``"isotonic"`` any rising curve, ``"venn-abers"`` the like
+        with a guarantee on exchangeable data; more than two classes are told from the rest one
+        by one, and their probabilities divided by the sum. ``"temperature"`` divides all scores
+        by one number and takes the softmax: the class predicted is always the model's own.
     window : int, default=2000
         How many of the latest scores count. Fewer follow a change faster, more are less noisy.
     alphas : tuple of floats between 0 and 1, default=(0.1,)
@@ -71,7 +75,8 @@ class CalibratedOnline(ClassifierMixin, WrapsModel):
     R. Weng, "A note on Platt's probabilistic outputs for support vector machines", 2007.
     B. Zadrozny and C. Elkan, "Transforming classifier scores into accurate multiclass probability
     estimates", 2002. V. Vovk, I. Petej and V. Fedorova, "Large-scale probabilistic predictors with
-    and without guarantees of validity", 2015. I. Gibbs and E. Candes, "Adaptive conformal inference
+    and without guarantees of validity", 2015. M. Herbster and M. Warmuth, "Tracking the best
+    expert", 1998. I. Gibbs and E. Candes, "Adaptive conformal inference
     under distribution shift", 2021.
 
     Examples
@@ -95,7 +100,7 @@ class CalibratedOnline(ClassifierMixin, WrapsModel):
     def __init__(
         self,
         model: Any,
-        method: Literal["platt", "isotonic", "temperature", "venn-abers"] = "platt",
+        method: Literal["mixture", "platt", "isotonic", "temperature", "venn-abers"] = "mixture",
         *,
         window: int = 2000,
         alphas: Sequence[float] = (0.1,),
@@ -108,6 +113,15 @@ class CalibratedOnline(ClassifierMixin, WrapsModel):
         self.step = step
 
     # --- learning -----------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, keys: Any = None) -> Self:
+        """Forget everything, then make one pass over the rows of ``X``, in a random order.
+
+        One, since an answer counts only if it was given before the label was learned; the order
+        is the same for every fit, and row ``i`` is example ``i``. ``partial_fit`` keeps the order
+        of its rows.
+        """
+        return super().fit(X, y, sample_weight, keys)
 
     def _demand_model(self) -> None:
         super()._demand_model()
@@ -123,6 +137,17 @@ class CalibratedOnline(ClassifierMixin, WrapsModel):
         step = check_number("step", self.step, above=0, below=1)
         self._calibration = Calibration(method, window)
         self._sets = AdaptiveSets(alphas, step, window)
+
+    def _course_of_fit(self, lessons: Lessons) -> Iterator[Lesson]:
+        """In a random order, since sorted rows would be asked about before their class is known.
+
+        A model that solves every call as a whole gets several, or it would never be asked.
+        """
+        order = np.random.default_rng(0).permutation(len(lessons.targets))
+        if not last_of(self.model)._solves_calls:
+            return lessons.taken(order).one_by_one()
+        parts = np.array_split(order, min(_CALLS, len(order)))
+        return (lessons.taken(part).at_once() for part in parts)
 
     def _take(self, lesson: Lesson) -> None:
         started = self.model_.__sklearn_is_fitted__()
@@ -163,11 +188,12 @@ class CalibratedOnline(ClassifierMixin, WrapsModel):
         -------
         array of shape (n, n_classes), in the order of ``classes_``
         """
-        check_is_fitted(self)
+        if not self.__sklearn_is_fitted__():
+            check_is_fitted(self)  # which says what to do; asked by itself it costs microseconds
         calibration = self._calibration
         scores = np.asarray(self.model_.decision_function(X))
         width = 1 if scores.ndim == 1 else scores.shape[1]
-        if len(calibration.labels) > 1 and width != len(calibration.maps):
+        if len(calibration.labels) > 1 and width != calibration.width:
             with self._register:  # another thread is teaching a new class
                 calibration = self._calibration
                 scores = np.asarray(self.model_.decision_function(X))

@@ -19,7 +19,7 @@ from typing import Any
 
 from ..base.wrapping import WrapsModel
 from . import inputs, keys, learning, memory, mistakes, persistence
-from .streams import fingerprint
+from .streams import fingerprint, pairwise
 
 Check = Callable[[Any], None]
 
@@ -56,6 +56,7 @@ NOT_OF_COLUMNS = {
 #: What a model with calibrated probabilities promises differently, and why.
 NOT_OF_CALIBRATED = {
     "check_a_heavier_class_is_predicted_more": "calibration puts the classes back in proportion",
+    "check_one_pass_of_fit_is_partial_fit": "fit takes its rows in a random order, a stream in its",
 }
 
 
@@ -65,6 +66,22 @@ NOT_OF_DRIFT_AWARE = {
     "check_balanced_goes_by_running_counts": "a model that begins anew counts anew",
     "check_dicts_have_no_order": "a model that begins anew meets the names anew",
     "check_number_types_do_not_matter": "a pipeline that begins anew holds rows as they come",
+}
+
+
+#: What a model of precomputed kernel values promises differently, and why: it knows beforehand the
+#: examples that there will be, a column for each.
+NOT_OF_PAIRWISE = {
+    "check_fit_forgets": "fit takes a square matrix, and not one of three columns",
+    "check_ids": "an id is a column",
+    "check_ids_in_use_are_refused": "an id is a column",
+    "check_an_unlearned_example_may_come_back": "a new id has no column",
+    "check_inputs_are_neither_changed_nor_kept": "one more example has no column",
+    "check_one_example_in_any_form": "one more example has no column",
+    "check_threads_read_while_one_writes": "more examples have no column",
+    "check_bad_keys_change_nothing": "more examples have no column",
+    "check_memory_levels_off": "a row is as wide as there are examples",
+    "check_dicts_into_named_columns": "columns are examples, and bear no names of features",
 }
 
 
@@ -83,7 +100,9 @@ def _left_out(estimator: Any) -> dict[str, str]:
         return own | _left_out(estimator.model)
     if hasattr(estimator, "steps"):
         return NOT_OF_PIPELINES
-    return NOT_OF_COLUMNS if hasattr(estimator, "parts") else {}
+    if hasattr(estimator, "parts"):
+        return NOT_OF_COLUMNS
+    return NOT_OF_PAIRWISE if pairwise(estimator) else {}
 
 
 def check_estimator(estimator: Any) -> None:

@@ -54,6 +54,8 @@ def stream_for(estimator: Any, n: int = 90, *, seed: int = 0, classes: int = 3) 
     X = rng.integers(0, 17, (n, 4)) / 8.0
     X[n // 3 : n // 3 + n // 10] = X[: n // 10]
     target = X[:, 0] + 0.5 * X[:, 1] - X[:, 2] + rng.normal(0, 0.2, n)
+    if pairwise(estimator):  # values with each of them, as exact
+        X = X @ X.T + 1.0
     if not is_classifier(estimator):
         return Stream(X, target)
     edges = np.quantile(target, np.linspace(0, 1, classes + 1)[1:-1])
@@ -254,6 +256,11 @@ def weighing(estimator: Any) -> bool:
 
 def sparse(estimator: Any) -> bool:
     return bool(estimator.__sklearn_tags__().input_tags.sparse)
+
+
+def pairwise(estimator: Any) -> bool:
+    """Whether rows are kernel values with the examples by id."""
+    return bool(estimator.__sklearn_tags__().input_tags.pairwise)
 
 
 def centring(estimator: Any) -> bool:

@@ -236,17 +236,24 @@ def predict(
     scores: Annotated[
         bool, typer.Option("--scores", help="Decision values behind each prediction.")
     ] = False,
+    proba: Annotated[
+        bool, typer.Option("--proba", help="The probability of each class, if calibrated.")
+    ] = False,
     header: options.Header = None,
     separator: options.Separator = None,
     format: options.Format = None,
 ) -> None:
     """Write every row again, with what the model says of it."""
     with one_line_errors():
+        from onlinesvm.cli.predicting import Columns
         from onlinesvm.cli.predicting import predict as go
         from onlinesvm.cli.wishes import Reading
 
+        if scores and proba:
+            raise ValueError("--scores and --proba do not go together; ask for one of them")
+        columns: Columns = "scores" if scores else "probabilities" if proba else "prediction"
         reading = Reading(header=header, separator=separator, format=format)
-        go(stderr(), model, source, reading, out, "scores" if scores else "prediction")
+        go(stderr(), model, source, reading, out, columns)
 
 
 @app.command()

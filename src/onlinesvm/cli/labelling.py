@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
+import typer
 from rich.console import Console
 from sklearn.base import is_classifier
 
@@ -211,15 +211,15 @@ def _reader(keys: Mapping[str, Any]) -> Callable[[str], str]:
     single = sys.stdin.isatty() and all(len(key) == 1 for key in keys)
 
     def read(prompt: str) -> str:
-        click.echo(prompt, nl=False)
+        typer.echo(prompt, nl=False)
         try:
-            typed = click.getchar() if single else sys.stdin.readline()
+            typed = typer.getchar() if single else sys.stdin.readline()
         except KeyboardInterrupt:  # no answer: it ends as with q
             raise EOFError from None
         if not typed:
             raise EOFError
         if single:
-            click.echo(typed if typed.isprintable() else "")
+            typer.echo(typed if typed.isprintable() else "")
         return typed.rstrip("\n")
 
     return read

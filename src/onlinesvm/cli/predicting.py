@@ -21,7 +21,9 @@ from onlinesvm.cli.targets import check_target
 from onlinesvm.cli.wishes import Reading
 from onlinesvm.stream.sources import Examples
 
-__all__ = ["predict"]
+__all__ = ["Columns", "predict"]
+
+Columns = Literal["prediction", "scores", "probabilities"]
 
 
 def predict(
@@ -30,13 +32,15 @@ def predict(
     spec: str,
     reading: Reading,
     out: Path | None,
-    columns: Literal["prediction", "scores"],
+    columns: Columns,
 ) -> None:
-    """Write each row with what the model says of it; `columns` may ask for its scores, too."""
+    """Write each row with what the model says of it; `columns` may ask for more beside it."""
     saved = Saved.find(path)
     saved.demand("predict", "makes features and predicts nothing; name the model behind it")
     if columns == "scores":
         saved.demand("decision_function", "predicts numbers and has no scores")
+    if columns == "probabilities":
+        saved.demand("predict_proba", "has no probabilities; save a CalibratedOnline around it")
     if out is not None:
         check_target("--out", out)
     source = saved.open(spec, reading)
@@ -60,6 +64,8 @@ def _names(saved: Saved, columns: str) -> list[str]:
     if columns == "prediction":
         return ["prediction"]
     classes = list(getattr(saved.model, "classes_", ()))
+    if columns == "probabilities":
+        return ["prediction", *(f"probability_{label}" for label in classes)]
     if len(classes) <= 2:
         return ["prediction", "score"]
     return ["prediction", *(f"score_{label}" for label in classes)]
@@ -72,8 +78,9 @@ def _values(saved: Saved, columns: str, examples: Examples) -> list[list[object]
     predictions = np.asarray(saved.model.predict(examples.X)).tolist()
     if columns == "prediction":
         return [[label] for label in predictions]
-    scores: NDArray[np.float64] = np.asarray(saved.model.decision_function(examples.X))
-    rows = scores.reshape(len(predictions), -1).tolist()
+    verb = "decision_function" if columns == "scores" else "predict_proba"
+    numbers: NDArray[np.float64] = np.asarray(getattr(saved.model, verb)(examples.X))
+    rows = numbers.reshape(len(predictions), -1).tolist()
     return [
         [label, *(float(f"{f:.6g}") for f in row)]
         for label, row in zip(predictions, rows, strict=True)

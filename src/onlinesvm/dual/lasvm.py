@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Any, Literal
 
 from .. import queries
-from ..base import TowardsOptimum
+from ..base import Multiclass, TowardsOptimum
 from ..base.parameters import count, inherit, word
 
 
-class LASVC(TowardsOptimum):
+class LASVC(Multiclass, TowardsOptimum):
     """LASVM (Bordes et al.): near-SVM accuracy after one pass, at a fraction of a batch fit.
 
     Each example that passes takes at most one step into the model and lets ``reprocess`` others
@@ -81,6 +81,10 @@ class LASVC(TowardsOptimum):
     seed_per_class: int = count(
         default=5, at_least=1, doc="Examples kept while the stream has shown one class only."
     )
+
+    def _core_params(self, n_features: int) -> dict[str, Any]:
+        self._refuse_with_pairs("query", "all")
+        return super()._core_params(n_features)
 
     @property
     def violation_(self) -> float:

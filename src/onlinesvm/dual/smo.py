@@ -7,13 +7,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base import FreeBias, OnlineClassifier, SoftMargin
+from ..base import FreeBias, Multiclass, OnlineClassifier, SoftMargin
 from ..base.optimality import EXACT
 from ..base.parameters import count, inherit, word
 from ..base.progress import LiveGap, Progress
 
 
-class SmoSVC(SoftMargin, FreeBias, OnlineClassifier):
+class SmoSVC(SoftMargin, FreeBias, Multiclass, OnlineClassifier):
     """SMO (Platt; Fan, Chen & Lin): ``SVC`` in a fraction of its time, and it goes on.
 
     The batch SVM: :meth:`fit` takes all rows together and steps, two coefficients at a time, until
@@ -79,8 +79,8 @@ class SmoSVC(SoftMargin, FreeBias, OnlineClassifier):
 
     @property
     def n_iter_(self) -> NDArray[np.int64]:
-        """Steps of the last call, by output."""
-        return self._labels.columns(np.asarray(self._fitted_core("n_iter_").steps()))
+        """Steps of the last call, by output, or by pair of classes."""
+        return self._by_machine(np.asarray(self._fitted_core("n_iter_").steps()))
 
     def _end_call(self, verb: Literal["learn", "unlearn"], changes: int) -> None:
         self._solve()  # until then the core has only taken the rows in, or out

@@ -8,11 +8,14 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..base import OnlineClassifier
+from ..base import Multiclass, OnlineClassifier
 from ..base.core import revive
 from ..base.optimality import EXACT
 from ..base.parameters import count, inherit
+from ..params import check_number
 from .settling import Settling
+
+_EXACT = {"float32": 1e-6, "float64": 1e-9}  # what "exact" means, by dtype
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ class LeaveOneOut:
         return float(np.mean(~self.correct)) if len(self.ids) else 0.0
 
 
-class IncrementalSVC(Settling, OnlineClassifier):
+class IncrementalSVC(Settling, Multiclass, OnlineClassifier):
     """Incremental SVM (Cauwenberghs & Poggio): always the solution ``SVC`` would find, and exact
     unlearning.
 
@@ -61,7 +64,8 @@ class IncrementalSVC(Settling, OnlineClassifier):
     the support vectors on the margin; memory grows with the square of the latter. Where nearly all
     multipliers are free, one pass takes several times as long as fitting ``SVC`` once; a looser
     ``tol`` saves little of it, ``dtype="float32"`` a part, and ``settle="call"`` more where rows
-    come in large chunks.
+    come in large chunks. Whatever ``tol`` is, :meth:`leave_one_out`, :meth:`set_C` and certificates
+    speak of the exact solution, and :meth:`polish` goes there.
 
     Attributes
     ----------
@@ -92,6 +96,7 @@ class IncrementalSVC(Settling, OnlineClassifier):
     _stem = "Incremental"
     _statement = EXACT
     _optimal_after = ("learn", "unlearn")
+    _taken_up = ("cache_bytes", "settle")  # the problem over the examples held is the same
 
     tol: float = inherit(default=1e-8)
     max_rounds: int = count(
@@ -101,6 +106,52 @@ class IncrementalSVC(Settling, OnlineClassifier):
         ``ConvergenceWarning`` says so, and the model is valid but less exact.""",
     )
     dtype: Literal["float32", "float64"] = inherit(default="float64")
+
+    def _carried_over(self, state: dict[str, Any]) -> dict[str, Any]:
+        waiting = {"unsettled": np.array(0)} if self.settle == "call" else {}  # none between calls
+        return {name: value for name, value in state.items() if name != "unsettled"} | waiting
+
+    # --- from within tol to exact ---------------------------------------------------------------
+
+    def polish(self, tol: float | None = None) -> Self:
+        """Go from a solution within ``tol`` to the exact one, once, where that is worth its price.
+
+        What was learned at ``tol=1e-3`` is within it; this goes on to the optimum, and the stream
+        may continue at its own ``tol``. :meth:`leave_one_out`, :meth:`set_C` and
+        ``unlearn(ids, certificate=True)`` go there by themselves. Costs a few times as much as an
+        update that moves the margin.
+
+        Parameters
+        ----------
+        tol : float, default 1e-9 (float32: 1e-6), or the model's own ``tol`` if that is smaller
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from onlinesvm import IncrementalSVC
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(200, 2))
+        >>> y = np.where(X[:, 0] * X[:, 1] > 0, 1, -1)
+        >>> model = IncrementalSVC(C=10, gamma=0.5, tol=1e-3).fit(X, y)
+        >>> model.polish().kkt_residual() < 1e-9
+        True
+        """
+        polish = self._verb("polish")
+        self._ready()
+        exact = min(self.tol, _EXACT[self.dtype])
+        goal = exact if tol is None else check_number("tol", tol, above=0)
+        polish(goal)
+        self._warn_if_capped()
+        if self.dtype == "float64":  # kernel values in float32 are further from those in double
+            self._check_tol(tol=goal)
+        return self
+
+    def _polish(self) -> None:
+        self.polish()
 
     # --- the way back -------------------------------------------------------------------------
 
@@ -134,6 +185,8 @@ class IncrementalSVC(Settling, OnlineClassifier):
     def leave_one_out(self) -> LeaveOneOut:
         """Predict every example held by the exact model without it; changes nothing.
 
+        Exact whatever ``tol`` is: a copy is polished first.
+
         Examples that support nothing cost nothing. The others are taken away and brought back,
         one by one, each for about the price of unlearning it twice.
 
@@ -156,7 +209,7 @@ class IncrementalSVC(Settling, OnlineClassifier):
     # --- along the path -----------------------------------------------------------------------
 
     def set_C(self, C: float) -> Self:
-        """Go to the solution for another ``C`` from the one at hand, without refitting.
+        """Go to the exact solution for another ``C`` from the one at hand, without refitting.
 
         Returns
         -------

@@ -6,7 +6,7 @@ import math
 from typing import Any, Literal
 
 from .. import forgetting, queries
-from ..base import KernelBias, OnlineClassifier, SoftMargin, WithBudget
+from ..base import KernelBias, Multiclass, OnlineClassifier, SoftMargin, WithBudget
 from ..base.parameters import count, inherit, number, special, word
 from ..base.room import room
 from ..forgetting import Forgetting, LinearDependence
@@ -53,7 +53,7 @@ class RampProblem(SoftMargin, KernelBias):
             super()._check_tol(changes, tol)
 
 
-class RampSVC(WithBudget, RampProblem, Settling, OnlineClassifier):
+class RampSVC(WithBudget, RampProblem, Settling, Multiclass, OnlineClassifier):
     """OnlineSVM-R (Wang & Vucetic): a kernel SVM for noisy streams, optimal after every example.
 
     The ramp loss stops counting an example once it lies far on the wrong side, so mislabelled
@@ -158,6 +158,8 @@ class RampSVC(WithBudget, RampProblem, Settling, OnlineClassifier):
         settings = super()._core_params(n_features)
         if settings["s"] > 0:  # f = 0 would be stationary: nothing would ever be learned
             raise ValueError(f"s must be <= 0, got {self.s!r}; OfflineRampSVC takes up to 1")
+        for name, usual in (("max_support", None), ("budget", None), ("query", "all")):
+            self._refuse_with_pairs(name, usual)
         policy = _without_fold(self.forget).core_params()
         return settings | policy | queries.resolve(self.query).core_params()
 

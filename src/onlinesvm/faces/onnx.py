@@ -5,7 +5,7 @@ Install with ``pip install onlinesvm[onnx]``; whatever runs ONNX runs the graph.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import singledispatch
 from typing import Any, Literal
 
@@ -29,6 +29,7 @@ from .. import (
     __version__,
 )
 from ..base import OnlineEstimator
+from ..kernels import PRECOMPUTED
 from ..params import check_word
 
 __all__ = ["to_onnx"]
@@ -37,6 +38,8 @@ _TYPES = {"float32": TensorProto.FLOAT, "float64": TensorProto.DOUBLE}
 _OPSETS = (helper.make_opsetid("", 18), helper.make_opsetid("ai.onnx.ml", 3))
 _IR_VERSION = 9  # what goes with these operator sets
 _SVM_KERNELS = {"linear": "LINEAR", "rbf": "RBF", "poly": "POLY"}
+_BLOCK = 2**18  # kernel values at a time: what a core's own cache holds
+_CLOSE = 2e-5  # how far rounding in float32 may move a score before exponents are made in double
 
 
 def to_onnx(
@@ -54,10 +57,12 @@ def to_onnx(
         detectors likewise; regressors give ``variable``.
     op : {"matmul", "svm"}
         ``"matmul"`` writes a kernel as matrix products around one exponential, centred on the
-        support vectors, which runtimes compute many times faster than ``"svm"``, the operator
-        that ONNX has for the purpose; that one knows linear, rbf and poly in float32 only.
+        support vectors and block of rows by block, which runtimes compute many times faster than
+        ``"svm"``, the operator that ONNX has for the purpose; that one knows linear, rbf and poly
+        in float32 only.
     dtype : {"float32", "float64"}
-        Type of the input and of the arithmetic.
+        Type of the input and of the arithmetic. Sums over support vectors are double in either,
+        and so are distances where float32 would move a score by more than 2e-5.
 
     Returns
     -------
@@ -90,6 +95,8 @@ def to_onnx(
         rows = _features(step, graph, rows)
     last = steps[-1]
     scores = _scores(graph, last, rows, op)
+    if _vote(last):
+        scores = _counted(graph, scores, len(last.classes_))
     outputs = _answers(graph, last, scores)
     return graph.model(type(model).__name__, type(last).__name__, outputs)
 
@@ -103,6 +110,7 @@ class _Graph:
         self._nodes: list[Any] = []
         self._constants: list[Any] = []
         self._inputs: list[Any] = []
+        self._named = 0
 
     def input(self, name: str, element: int, width: int) -> str:
         self._inputs.append(helper.make_tensor_value_info(name, element, ["n", width]))
@@ -120,16 +128,59 @@ class _Graph:
         return name
 
     def add(self, op: str, *inputs: str, domain: str = "", **attributes: Any) -> str:
-        name = f"v{len(self._nodes)}"
+        name = self._name()
         node = helper.make_node(op, list(inputs), [name], domain=domain, **attributes)
         self._nodes.append(node)
         return name
 
+    def blocks(
+        self, rows: str, sides: tuple[int, int], size: int, make: Callable[[str], str]
+    ) -> str:
+        """What ``make`` makes of rows, ``size`` of them at a time: so much stays in the cache.
+
+        ``sides`` are the widths of what goes in and what comes out.
+        """
+        width, out = sides
+        whole = self.add("Shape", rows, start=0, end=1)
+        # Blocks of one length: a row for nothing each at most, and a single row is one block.
+        least = self.add("Max", whole, self.constant(np.array([1])))
+        count = self._over(least, self.constant(np.array([size])))
+        length = self._over(least, count)
+        lacking = self.add("Sub", self.add("Mul", count, length), whole)
+        nothing = self.constant(np.array([0]))
+        padding = self.add("Concat", nothing, nothing, lacking, nothing, axis=0)
+        shape = self.add("Concat", count, length, self.constant(np.array([width])), axis=0)
+        blocks = self.add("Reshape", self.add("Pad", rows, padding), shape)
+        outer, self._nodes, block = self._nodes, [], self._name()
+        answer = make(block)
+        body = helper.make_graph(
+            self._nodes,
+            "block",
+            [helper.make_tensor_value_info(block, self.element, ["rows", width])],
+            [helper.make_tensor_value_info(answer, self.element, ["rows", out])],
+        )
+        self._nodes = outer
+        made = self.add("Scan", blocks, body=body, num_scan_inputs=1)
+        made = self.add("Reshape", made, self.constant(np.array([-1, out])))
+        return self.add("Slice", made, nothing, whole, nothing)
+
+    def _over(self, a: str, b: str) -> str:
+        """a / b of whole numbers, rounded up."""
+        more = self.add("Add", a, self.add("Sub", b, self.constant(np.array([1]))))
+        return self.add("Div", more, b)
+
+    def _name(self) -> str:
+        self._named += 1
+        return f"v{self._named}"
+
     def sums(self, values: str, coef: NDArray[Any], bias: NDArray[Any]) -> str:
         """Sums of thousands of terms that nearly cancel: in double, whatever the graph's type."""
-        wide = self.add("Cast", values, to=TensorProto.DOUBLE)
         exact = (self.constant(a, np.float64) for a in (coef, bias))
-        return self.add("Cast", self.add("Gemm", wide, *exact), to=self.element)
+        wide = self.add("Gemm", self.cast(values, TensorProto.DOUBLE), *exact)
+        return self.cast(wide, self.element)
+
+    def cast(self, values: str, element: int) -> str:
+        return self.add("Cast", values, to=element)
 
     def rename(self, value: str, name: str) -> str:
         self._nodes.append(helper.make_node("Identity", [value], [name]))
@@ -226,13 +277,38 @@ def _scores(graph: _Graph, last: Any, rows: str, op: str) -> str:
     if weights is not None:
         coef, bias = np.atleast_2d(weights).T, np.atleast_1d(last.intercept_)
         return graph.add("Gemm", rows, graph.constant(coef), graph.constant(bias))
-    vectors, coef = _dense(last.support_vectors_), last.dual_coef_
+    vectors = _dense(last.support_vectors_)
+    coef = last._pair_coef() if _vote(last) else last.dual_coef_
     kernel = last._core_settings["kernel"]
     if op == "svm":
         return _standard(graph, kernel, rows, vectors, coef, last.intercept_)
     if not len(vectors):  # nothing but a bias
         vectors, coef = np.zeros((1, last.n_features_in_)), np.zeros((len(coef), 1))
-    return graph.sums(_kernel(graph, kernel, rows, vectors), coef.T, last.intercept_)
+    return _expansion(
+        graph, kernel, rows, vectors, coef.T, lambda k: graph.sums(k, coef.T, last.intercept_)
+    )
+
+
+def _vote(last: Any) -> bool:
+    """Whether there is one machine for each pair of classes."""
+    return hasattr(last, "_votes") and bool(last._votes())
+
+
+def _counted(graph: _Graph, pairs: str, classes: int) -> str:
+    """The votes of all pairs of classes, and what they add up to, squashed below a third of one."""
+    firsts, seconds = np.triu_indices(classes, 1)
+    first, second = (np.eye(classes)[of] for of in (firsts, seconds))
+    votes = [
+        graph.add("MatMul", graph.add("Cast", won, to=graph.element), graph.constant(of))
+        for won, of in (
+            (graph.add("Greater", pairs, graph.constant(0.0)), first),
+            (graph.add("Less", pairs, graph.constant(0.0)), second),
+        )
+    ]
+    sums = graph.add("MatMul", pairs, graph.constant(first - second))
+    size = graph.add("Add", graph.add("Abs", sums), graph.constant(1.0))
+    squashed = graph.add("Div", sums, graph.add("Mul", size, graph.constant(3.0)))
+    return graph.add("Add", graph.add("Add", *votes), squashed)
 
 
 def _standard(
@@ -258,7 +334,27 @@ def _standard(
     return each[0] if len(each) == 1 else graph.add("Concat", *each, axis=1)
 
 
-def _kernel(graph: _Graph, kernel: Any, rows: str, vectors: NDArray[Any]) -> str:
+def _expansion(
+    graph: _Graph,
+    kernel: Any,
+    rows: str,
+    vectors: NDArray[Any],
+    coef: NDArray[Any],
+    sums: Callable[[str], str],
+) -> str:
+    """Sums of the kernel values of rows, block by block: from the product to the sum in cache."""
+    dtype = graph.dtype
+    if kernel["name"] == "rbf":
+        dtype = np.promote_types(dtype, _exponents_in(kernel, vectors, coef))
+
+    def block(some: str) -> str:
+        return sums(_kernel(graph, kernel, some, vectors, dtype))
+
+    length = max(_BLOCK // len(vectors), 16)
+    return graph.blocks(rows, (vectors.shape[1], coef.shape[1]), length, block)
+
+
+def _kernel(graph: _Graph, kernel: Any, rows: str, vectors: NDArray[Any], dtype: Any) -> str:
     """Kernel values of the rows against fixed vectors, a column for each."""
     name, gamma = kernel["name"], kernel["gamma"]
     if name == "linear":
@@ -268,24 +364,58 @@ def _kernel(graph: _Graph, kernel: Any, rows: str, vectors: NDArray[Any]) -> str
         inner = graph.add("Add", inner, graph.constant(np.array([kernel["coef0"]])))
         return graph.add("Pow", inner, graph.constant(np.array([kernel["degree"]])))
     if name == "rbf":
-        return graph.add("Exp", _minus_distance(graph, gamma, rows, vectors))
+        return graph.add("Exp", _minus_distance(graph, gamma, rows, vectors, dtype))
     if name in ("laplacian", "chi2"):
         return graph.add("Exp", _minus_terms(graph, name, gamma, rows, vectors))
+    if name == PRECOMPUTED:
+        raise ValueError(
+            "kernel='precomputed' has no vectors to compute with, which to_onnx writes; the model "
+            "is K[:, support_] @ dual_coef_.T + intercept_"
+        )
     raise ValueError(f"kernel={_name(kernel)!r} is a function, which ONNX cannot hold; use a word")
 
 
-def _minus_distance(graph: _Graph, gamma: float, rows: str, vectors: NDArray[Any]) -> str:
-    """-gamma |x - v|^2 = 2 gamma x'v - gamma |v|^2 - gamma |x|^2, with 0 amid the vectors."""
-    middle = vectors.mean(axis=0)
-    V = vectors - middle
-    x = graph.add("Sub", rows, graph.constant(middle))
+def _minus_distance(
+    graph: _Graph, gamma: float, rows: str, vectors: NDArray[Any], dtype: Any
+) -> str:
+    """-gamma |x - v|^2 as one product, in ``dtype``, however the rows come."""
+    middle, weights, bias = (graph.constant(a, dtype) for a in _distances(gamma, vectors))
+    element = _TYPES[np.dtype(dtype).name]
+    x = graph.add("Sub", graph.cast(rows, element), middle)
     own = graph.add("ReduceSumSquare", x, graph.constant(np.array([1])), keepdims=1)
-    own = graph.add("Mul", own, graph.constant(np.array([gamma])))
-    inner = graph.add(
-        "Gemm", x, graph.constant(2 * gamma * V.T), graph.constant(-gamma * (V**2).sum(axis=1))
-    )
-    # What rounding leaves above 0 would make a kernel value greater than 1.
-    return graph.add("Min", graph.add("Sub", inner, own), graph.constant(np.zeros(1)))
+    exponents = graph.add("Gemm", graph.add("Concat", x, own, axis=1), weights, bias)
+    return graph.cast(exponents, graph.element)
+
+
+def _distances(gamma: float, vectors: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+    """m, W, b of -gamma |x - v|^2 = [x - m, |x - m|^2] W + b, with m amid the vectors.
+
+    m is a number of float32, so that x - m and v - m speak of the same m in either type.
+    """
+    middle = vectors.mean(axis=0).astype(np.float32).astype(np.float64)
+    V = vectors - middle
+    own = np.full((1, len(V)), -gamma)
+    return middle, np.vstack([2 * gamma * V.T, own]), -gamma * (V**2).sum(axis=1)
+
+
+def _exponents_in(kernel: Any, vectors: NDArray[Any], coef: NDArray[Any]) -> Any:
+    """The narrowest type that keeps sums close, tried out with some of the vectors as rows.
+
+    Far from the middle a distance is a small difference of large numbers, and coefficients as
+    large as C multiply what rounding leaves of it.
+    """
+    middle, *product = _distances(kernel["gamma"], vectors)
+    far = np.argsort(product[1])  # where it is worst, and some from everywhere
+    some = vectors[np.concatenate([far[:64], far[:: max(1, len(far) // 64)]])] - middle
+
+    def sums(dtype: Any) -> NDArray[np.float64]:
+        x = some.astype(dtype)
+        x = np.hstack([x, (x**2).sum(axis=1, keepdims=True)])
+        weights, bias = (a.astype(dtype) for a in product)
+        return np.asarray(np.exp((x @ weights + bias).astype(np.float64)) @ coef)
+
+    apart = np.abs(sums(np.float32) - sums(np.float64)).max()
+    return np.float32 if apart <= _CLOSE else np.float64
 
 
 def _minus_terms(graph: _Graph, name: str, gamma: float, rows: str, vectors: NDArray[Any]) -> str:
@@ -384,11 +514,16 @@ def _(step: FourierFeatures, graph: _Graph, rows: Any) -> str:
 
 @_features.register
 def _(step: NystroemFeatures, graph: _Graph, rows: Any) -> str:
-    kernel = step._core_settings["kernel"]
-    values = _kernel(graph, kernel, rows, _dense(step.components_))
     L_inverse = np.zeros((len(step.components_), step.n_components))
     L_inverse[:, : len(step.components_)] = step.normalization_.T
-    return graph.add("MatMul", values, graph.constant(L_inverse))
+    return _expansion(
+        graph,
+        step._core_settings["kernel"],
+        rows,
+        _dense(step.components_),
+        L_inverse,
+        lambda values: graph.add("MatMul", values, graph.constant(L_inverse)),
+    )
 
 
 @_features.register

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..base.validation import one_row
+from ..kernels import PRECOMPUTED
 from ..queries import Look
 
 Floats = NDArray[np.float64]
@@ -20,6 +21,8 @@ def look_at_one(models: Sequence[Any], x: Any, number: int) -> Look:
     model = models[0]
     if not model.__sklearn_is_fitted__():
         demand_learnable(model, one_row(x))
+    if _votes(model):
+        return look_at_many(models, one_row(x), number)
     scores = np.atleast_1d(np.asarray(model.decide_one(x), dtype=np.float64))
     votes = _numbered([[m.predict_one(x) for m in models]]) if len(models) > 1 else _no_votes(1)
     return Look(
@@ -31,8 +34,7 @@ def look_at_many(models: Sequence[Any], X: Any, first: int) -> Look:
     """At many rows, the first of which has this number in the stream."""
     model = models[0]
     if model.__sklearn_is_fitted__():
-        scores = np.asarray(model.decision_function(X), dtype=np.float64)
-        scores = scores.reshape(len(scores), -1)
+        scores = margins(model, X)
     else:
         scores = np.zeros((demand_learnable(model, X), 1))
     n = len(scores)
@@ -41,6 +43,22 @@ def look_at_many(models: Sequence[Any], X: Any, first: int) -> Look:
         votes = _numbered(zip(*(m.predict(X).tolist() for m in models), strict=True))
     numbers = first + np.arange(n)
     return Look(scores, numbers, votes, lambda: own(model, X), error_price(model))
+
+
+def margins(model: Any, X: Any) -> Floats:
+    """The decision values of a fitted model in units of the margin, also where machines vote."""
+    if _votes(model):
+        last = last_step(model)
+        if last is not model:
+            X, last = model._prepared(X)
+        return np.asarray(last._margins(X))
+    scores = np.asarray(model.decision_function(X), dtype=np.float64)
+    return scores.reshape(len(scores), -1)
+
+
+def _votes(model: Any) -> bool:
+    last = last_step(model)
+    return hasattr(last, "_votes") and last._votes()
 
 
 def demand_learnable(model: Any, X: Any) -> int:
@@ -69,6 +87,11 @@ def own(model: Any, X: Any) -> Floats:
     if name == "function":
         values = [np.asarray(kernel["function"](x, x[None]), np.float64).item() for x in rows]
         return np.asarray(np.array(values) + offset)
+    if name == PRECOMPUTED:
+        raise ValueError(
+            "k(x, x) of a row is not known with kernel='precomputed'; ask by a query that takes "
+            "scores alone, such as Margin"
+        )
     if name in ("rbf", "laplacian", "chi2"):
         return np.full(rows.shape[0], 1.0 + offset)
     squared = rows.multiply(rows) if sp.issparse(rows) else np.square(rows, dtype=np.float64)

@@ -16,6 +16,7 @@ from sklearn.base import clone
 
 from ..queries import All, Look, belief
 from .desk import LabelDesk
+from .looks import margins
 
 __all__ = ["ActiveClassifier", "StrategyDesk"]
 
@@ -80,8 +81,7 @@ class ActiveClassifier(SkactivemlClassifier):
         """How likely each class is to the model; all alike before it has learned."""
         if not self.model_.__sklearn_is_fitted__():
             return np.full((len(X), len(self.classes_)), 1.0 / len(self.classes_))
-        scores = np.asarray(self.model_.decision_function(np.asarray(X)))
-        return belief(scores.reshape(len(scores), -1))
+        return belief(margins(self.model_, np.asarray(X)))
 
     @classmethod
     def around(cls, model: Any) -> Self:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -206,6 +206,15 @@ class PassiveAggressiveOneClass(LinearOrKernel, StepByStep, OnlineOutlierDetecto
         example was from the centre when it came.""",
     )
     kernel: str | KernelFunction = inherit(default="rbf")
+
+    def _core_params(self, n_features: int) -> dict[str, Any]:
+        if self._is_pairwise():
+            raise NotImplementedError(
+                "PassiveAggressiveOneClass has no kernel='precomputed': the distance of a row from "
+                "the centre needs k(x, x), which is none of its values; NormaOneClassSVM and "
+                "PokerOneClassSVM can."
+            )
+        return super()._core_params(n_features)
 
     @property
     def radius_(self) -> float:

@@ -24,6 +24,7 @@ from ..base.keys import Key, demand_borne, read_wanted
 from ..base.locking import MadeOfOthers
 from ..base.persistence import rebuilt, write
 from ..base.validation import MAX_ID, one_row
+from ..base.wrapping import WrapsModel
 from .columns import OnlineColumns
 from .tables import Held, Named, Names, read_named, read_table, record_of
 
@@ -307,6 +308,12 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
     def _demand_steps(self) -> None:
         if not self.steps:
             raise ValueError("steps is empty; name at least one estimator")
+        for step in self.steps:
+            if not isinstance(step, tuple | list) or len(step) != 2 or type(step[0]) is not str:
+                raise ValueError(
+                    f"steps must be (name, estimator) pairs, got {step!r:.60}; "
+                    "make_online_pipeline(...) names them for you"
+                )
         for name, step in self.steps[:-1]:
             if not isinstance(step, OnlineTransformer | OnlineColumns):
                 raise ValueError(
@@ -314,6 +321,11 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
                     "use sklearn.pipeline for others"
                 )
         name, last = self.steps[-1]
+        if isinstance(last, WrapsModel):
+            raise ValueError(
+                f"steps ends with {name}={last!r:.60}, which has to see the rows as they come; "
+                f"put the pipeline into it: {type(last).__name__}(make_online_pipeline(...))"
+            )
         if not isinstance(last, OnlineEstimator) or isinstance(last, OnlineTransformer):
             raise ValueError(
                 f"steps ends with {name}={last!r:.60}, which is no estimator of this library; "
@@ -487,7 +499,7 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        if self.steps:  # the first step takes the rows
+        if self.steps and isinstance(self.steps[0], tuple | list):  # the first takes the rows
             first = self.steps[0][1].__sklearn_tags__().input_tags
             tags.input_tags.allow_nan, tags.input_tags.string = first.allow_nan, first.string
         return tags
@@ -505,7 +517,7 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
 
     def __copy__(self) -> OnlinePipeline:
         """A copy that goes its own way, since the last step learns in place."""
-        state = self.__getstate__() | {"_settled": ()}
+        state = self._live_state() | {"_settled": ()}
         twin = type(self)([(name, copy.copy(step)) for name, step in state.pop("steps")])
         twin.__dict__.update(state)
         return twin

@@ -10,13 +10,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ..base.frames import column_of, frame_of
 from ..base.keys import Key, Keys, read_keys
 
 Names = list[str] | None  # of the columns, in order; None: they have none, or dicts bring them
-
-
-def is_frame(X: Any) -> bool:
-    return hasattr(X, "columns") and hasattr(X, "__getitem__") and not isinstance(X, Mapping)
 
 
 @dataclass(frozen=True)
@@ -68,15 +65,16 @@ def read_named(X: Any, names: Names, *, fresh: bool) -> tuple[Named, Names]:
 
 def read_table(X: Any, names: Names, *, fresh: bool) -> tuple[Any, Names]:
     """The rows as arrays or dicts, columns in the order of ``names``, and the names in force."""
-    if is_frame(X):
-        found = [str(name) for name in X.columns]
+    frame = frame_of(X)
+    if frame is not None:
+        found = [str(name) for name in frame.columns]
         if fresh:
             names = found
         elif names is None:
-            return _values(X, list(X.columns)), None
-        columns = dict(zip(found, X.columns, strict=True))
+            return _values(frame, list(frame.columns)), None
+        columns = dict(zip(found, frame.columns, strict=True))
         _demand_all(names or [], columns)
-        return _values(X, [columns[name] for name in names or []]), names
+        return _values(frame, [columns[name] for name in names or []]), names
     if isinstance(X, list | tuple) and len(X) and isinstance(X[0], Mapping):
         if names is None or fresh:
             return list(X), None
@@ -117,7 +115,7 @@ def _demand_all(names: Sequence[str], there: Mapping[Any, Any]) -> None:
 def _values(frame: Any, columns: list[Any]) -> NDArray[Any]:
     if not columns or not len(frame):
         raise ValueError("X is empty: Found array with 0 sample(s) or feature(s); pass some")
-    parts = [np.asarray(frame[name]) for name in columns]
+    parts = [column_of(frame, name) for name in columns]
     for name, part in zip(columns, parts, strict=True):
         if part.dtype.kind in "mM":
             raise ValueError(

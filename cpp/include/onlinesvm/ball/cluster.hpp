@@ -144,7 +144,7 @@ class Cluster {
             keep * keep * dot(i, i) + 2.0 * u.tau * keep * dot(i, j) + u.tau * u.tau * dot(j, j);
         for (std::size_t k = 0; k < size(); ++k)
             dot(i, k) = dot(k, i) = keep * dot(i, k) + u.tau * dot(j, k);
-        dot(i, i) = norm2;
+        dot(i, i) = std::max(0.0, norm2);
         const double lift2 = std::min(balls[i].lift2, balls[j].lift2);
         balls[i] = {under(lift2, u.R),
                     lift2,

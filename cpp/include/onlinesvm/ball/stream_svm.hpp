@@ -172,6 +172,8 @@ class StreamSVM {
     }
 
     std::size_t outputs() const { return clusters.size(); }
+    // Whether all models that have learned have one size: one ball, weights, nobody waits.
+    bool flat() const { return f.linear() && params.balls == 1 && params.lookahead == 1; }
 
     // One output for two classes; with a third, one against the rest. The ball of class 0 is then
     // the mirror image of that of class 1; a newcomer has seen nothing yet.

@@ -61,6 +61,25 @@ Any<const std::vector<V, Allocator>> any(const std::vector<V, Allocator>& member
     return {member};
 }
 
+// Objects, or pointers to them, that are there already and know how many they are: saved by column,
+// too. Each has so many outputs of its own.
+template <class Objects>
+struct Each {
+    Objects& objects;
+    std::size_t outputs;
+};
+template <class Objects>
+Each<Objects> each(Objects& objects, std::size_t outputs) {
+    return {objects, outputs};
+}
+template <class Object>
+auto& part_of(Object& object) {
+    if constexpr (requires { *object; })
+        return *object;
+    else
+        return object;
+}
+
 // What a state is refused with: one line that says what does not fit.
 inline void demand(bool fits, const char* what) {
     if (!fits) throw std::invalid_argument(std::string("state: ") + what);
@@ -120,8 +139,9 @@ class Columns {
     }
 
   private:
-    using Column = std::variant<std::vector<double>, std::vector<float>, std::vector<std::int64_t>,
-                                std::vector<std::int32_t>, std::vector<std::uint8_t>>;
+    using Column =
+        std::variant<std::vector<double>, std::vector<float>, std::vector<std::int64_t>,
+                     std::vector<std::int32_t>, std::vector<std::uint8_t>, std::vector<Id>>;
     std::string outer;
     std::map<std::string, Column> columns;
 
@@ -164,9 +184,13 @@ class Save {
     template <Stateful<Save<Columns>> M, class Allocator>
     void operator()(std::string_view name, std::vector<M, Allocator>& objects) {
         sink.number(full(name) + ".count", static_cast<std::int64_t>(objects.size()));
+        (*this)(name, each(objects, 0));
+    }
+    template <class Objects>
+    void operator()(std::string_view name, Each<Objects> each) {
         Columns columns(full(name));
         Save<Columns> inner(columns, full(name) + ".");
-        for (M& object : objects) object.state(inner);
+        for (auto& object : each.objects) part_of(object).state(inner);
         columns.pour(sink);
     }
     template <class M>
@@ -240,7 +264,6 @@ class Load {
 
     std::size_t features() const { return features_; }
     std::size_t outputs() const { return outputs_; }
-
     // The array itself, for a member that is no copy of it.
     template <Element V>
     std::span<const V> array(std::string_view name) {
@@ -284,6 +307,13 @@ class Load {
             object.state(inner);
             objects.push_back(std::move(object));
         }
+        columns.demand_spent();
+    }
+    template <class Objects>
+    void operator()(std::string_view name, Each<Objects> each) {
+        Rewound<Source> columns(source, full(name));
+        Load<Rewound<Source>> inner(columns, features_, each.outputs, full(name) + ".");
+        for (auto& object : each.objects) part_of(object).state(inner);
         columns.demand_spent();
     }
 

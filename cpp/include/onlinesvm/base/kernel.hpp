@@ -8,7 +8,8 @@
 
 namespace onlinesvm {
 
-enum class Shape { linear, rbf, poly, laplacian, chi2, function };
+// precomputed: rows are of kernel values already (base/gram_row.hpp).
+enum class Shape { linear, rbf, poly, laplacian, chi2, function, precomputed };
 
 inline Shape shape_of(std::string_view name) {
     if (name == "linear") return Shape::linear;
@@ -17,6 +18,7 @@ inline Shape shape_of(std::string_view name) {
     if (name == "laplacian") return Shape::laplacian;
     if (name == "chi2") return Shape::chi2;
     if (name == "function") return Shape::function;
+    if (name == "precomputed") return Shape::precomputed;
     throw std::invalid_argument("kernel: unknown name '" + std::string(name) + "'");
 }
 

@@ -85,6 +85,11 @@ class KernelCache {
     KernelCache(const KernelCache&) = delete;
     KernelCache& operator=(const KernelCache&) = delete;
 
+    // While it is empty: its examples are to lie among these, which outlive it.
+    void share(SharedRows<T>& all) { store_.share(all); }
+    // From here on kernel rows may take so many bytes; those at hand go when the next one comes.
+    void limit(std::size_t cache_bytes) noexcept { budget_ = cache_bytes; }
+
     std::size_t size() const { return ids_.size(); }
     std::size_t resting() const { return resting_; }
     std::size_t active() const { return active_; }
@@ -430,6 +435,25 @@ class KernelCache {
         return budget_ / (sizeof(T) * std::max<std::size_t>(size() + size() / 4, 64)) + kPinned;
     }
 
+    // Evicts the least recently used, an eighth at a time, and pours what is left together. Rows in
+    // use stay where they are.
+    void keep_within_budget() {
+        if (slabs_.nbytes() <= budget_) return;
+        std::vector<std::pair<std::uint64_t, Slot>> held;
+        for (Slot j{}; j < size(); ++j)
+            if (!cache_[j].empty() && cache_[j].used + kPinned <= clock_)
+                held.push_back({cache_[j].used, j});
+        std::sort(held.begin(), held.end());
+        spare_.clear();
+        std::size_t target = budget_ - budget_ / 8, next = 0;
+        do {
+            for (; next < held.size() && slabs_.taken() > target; ++next)
+                drop_row(held[next].second);
+            for (std::size_t i = next; i < held.size(); ++i) cache_[held[i].second].pour(slabs_);
+            target -= target / 8;
+        } while (slabs_.nbytes() > budget_ && next < held.size());
+    }
+
     std::size_t cache_bytes() const { return budget_; }
     std::size_t nbytes() const {
         return store_.nbytes() + slabs_.nbytes() +
@@ -629,25 +653,6 @@ class KernelCache {
     }
 
     void drop_row(Slot j) { cache_[j] = KernelRow<T>(); }
-
-    // Evicts the least recently used, an eighth at a time, and pours what is left together. Rows in
-    // use stay where they are.
-    void keep_within_budget() {
-        if (slabs_.nbytes() <= budget_) return;
-        std::vector<std::pair<std::uint64_t, Slot>> held;
-        for (Slot j{}; j < size(); ++j)
-            if (!cache_[j].empty() && cache_[j].used + kPinned <= clock_)
-                held.push_back({cache_[j].used, j});
-        std::sort(held.begin(), held.end());
-        spare_.clear();
-        std::size_t target = budget_ - budget_ / 8, next = 0;
-        do {
-            for (; next < held.size() && slabs_.taken() > target; ++next)
-                drop_row(held[next].second);
-            for (std::size_t i = next; i < held.size(); ++i) cache_[held[i].second].pour(slabs_);
-            target -= target / 8;
-        } while (slabs_.nbytes() > budget_ && next < held.size());
-    }
 
     Slabs<T> slabs_;  // of all kernel rows below
     Store<T> store_;

@@ -329,7 +329,8 @@ class KernelModel {
     T* complete(const Row<T>& x, Aligned<T>& row) const {
         if (row.size() < store.padded_size() + 1) row.resize(store.padded_size() + isa::lanes<T>);
         for (std::size_t block : stale)
-            if (block < known) store.row(x, block, block + 1, row.data());
+            if (block < known)
+                store.row(x, block, std::min(block + isa::lanes<T>, known), row.data());
         store.row(x, known, store.size(), row.data());
         return row.data();
     }

@@ -63,6 +63,16 @@ class OneVsRest {
     OneVsRest(OneVsRest&&) = default;
     OneVsRest& operator=(OneVsRest&&) = delete;
 
+    // As one of several models over the same examples: base/one_vs_one.hpp.
+    void share(SharedRows<T>& all) { rows_->share(all); }
+    void limit_cache(std::size_t bytes) noexcept { rows_->limit(bytes); }
+    void keep_cache_within_limit() { rows_->keep_within_budget(); }
+    const KernelCache<T>& examples() const { return *rows_; }
+    double coefficient(Slot j, std::size_t output = 0) const {
+        return machines_[output]->coefficient(j);
+    }
+    double bias_of(std::size_t output) const { return machines_[output]->bias(); }
+
     std::size_t outputs() const { return machines_.size(); }
     bool holds(Id id) const { return rows_->holds(id); }
     std::size_t held() const { return rows_->size(); }

@@ -42,6 +42,9 @@ class StepLearner {
     // Whether a step fails before it changes anything, or not at all: it reads and judges first, and
     // to move weights takes no memory. Rows too long for k(x, x) do not come this way.
     bool steps_whole() const { return f.linear(); }
+    // Whether all models that have learned, of one width and as many classes, have one size: then a
+    // bank can hold them (bank/bank.hpp). What needs no memory to take a step has.
+    bool flat() const { return method().steps_whole(); }
 
     // What the examples cost when they came, before each was learned.
     double suffered() const { return suffered_; }

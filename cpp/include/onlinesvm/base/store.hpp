@@ -24,12 +24,14 @@
 #include "onlinesvm/base/aligned.hpp"
 #include "onlinesvm/base/archive.hpp"
 #include "onlinesvm/base/checked.hpp"
+#include "onlinesvm/base/gram_row.hpp"
 #include "onlinesvm/base/interrupt.hpp"
 #include "onlinesvm/base/isa.hpp"
 #include "onlinesvm/base/kernel.hpp"
 #include "onlinesvm/base/places.hpp"
 #include "onlinesvm/base/row.hpp"
 #include "onlinesvm/base/slot.hpp"
+#include "onlinesvm/base/undo.hpp"
 
 namespace onlinesvm {
 
@@ -46,9 +48,10 @@ inline isa::Form form_of(Shape shape) {
         case Shape::chi2:
             return isa::Form::chi2;
         case Shape::function:
+        case Shape::precomputed:
             break;
     }
-    throw std::logic_error("kernel: a callable has no form of its own");
+    throw std::logic_error("kernel: its values are no sums over features");
 }
 
 template <class T>
@@ -110,13 +113,14 @@ class DenseStore {
     std::size_t footprint() const { return grown(round_up(size_, L) * (width_ + 1) * sizeof(T)); }
     double bytes_each() const { return double(grown((width_ + 1) * sizeof(T))); }
 
-    // out[q][slot] for slots [first, last); whole blocks are written, so rows need padded_size()
+    // out[q][slot] for slots [first, last); whole blocks may be written: rows need padded_size()
     // room. With the squared norms of short queries, rbf comes from dot products where the stored
     // examples are short too.
     void rows(const Kernel& kernel, std::span<const T* const> queries, std::size_t first,
               std::size_t last, T* const* out, const T* query_norms = nullptr) const {
         if (first >= last) return;
         if (kernel.shape == Shape::function) return call(kernel, queries, first, last, out);
+        if (kernel.shape == Shape::precomputed) return look_up(kernel, queries, first, last, out);
         auto shape = shape_for<T>(kernel);
         const auto from_dots = [&](std::size_t b) {
             const T* block = norms_.data() + b * L;
@@ -165,6 +169,29 @@ class DenseStore {
                 if (!std::isfinite(out[q][first + i]))
                     throw std::invalid_argument(
                         "kernel: a value of the callable is too large for dtype; scale it down");
+            }
+        }
+    }
+
+    // Of two examples the row of the later number is read, whichever is the query: the same bits both
+    // ways where the caller's matrix is symmetric but for rounding, and no value with the future.
+    void look_up(const Kernel& kernel, std::span<const T* const> queries, std::size_t first,
+                 std::size_t last, T* const* out) const {
+        const T offset = T(kernel.offset);
+        for (std::size_t q = 0; q < queries.size(); ++q) {
+            const GramRow<T> x(queries[q]);
+            poll(last - first);
+            for (std::size_t b = first / L; b * L < last; ++b) {
+                const T* const numbers = blocks_.data() + b * width_ * L;
+                const T* const theirs =
+                    x.is_of_an_example()
+                        ? numbers + (GramRow<T>::head + std::size_t(x.number())) * L
+                        : numbers;
+                for (std::size_t j = std::max(first, b * L); j < std::min(last, (b + 1) * L); ++j) {
+                    const T number = numbers[j - b * L];
+                    const bool later = x.is_of_an_example() && number > x.number();
+                    out[q][j] = (later ? theirs[j - b * L] : x.with(number)) + offset;
+                }
             }
         }
     }
@@ -294,8 +321,9 @@ class SparseStore {
                 for (Slot j(first); j < last; ++j) out[j] += mine.sizes + rows_[j].sums.sizes;
                 break;
             case Shape::function:
+            case Shape::precomputed:
                 throw std::invalid_argument(
-                    "kernel: a callable needs dense rows; densify X or name a kernel");
+                    "kernel: a callable or 'precomputed' needs dense rows; densify X");
         }
         isa::table<T>().finish(shape, out + first, last - first);
     }
@@ -400,7 +428,79 @@ class SparseStore {
     std::vector<Example> rows_;
 };
 
-// Either of the two, settled by the first example.
+// Rows that several stores have in common (base/library.hpp): each is kept once, under a number.
+template <class T>
+class SharedRows {
+  public:
+    using Number = std::uint32_t;
+
+    virtual Number claim(Row<T> x) = 0;  // one more store has it
+    virtual bool claim(Number row) = 0;  // false: there is no such row
+    virtual void release(Number row) = 0;
+    virtual bool sparse() const = 0;
+    virtual std::size_t width() const = 0;
+    virtual std::size_t footprint() const = 0;
+    virtual double bytes_each() const = 0;
+    virtual void get(Number row, OwnedRow<T>& out) const = 0;
+    // out[q][i] = k(xs[q], row which[i])
+    virtual void rows(std::span<const Row<T>> xs, std::span<const Number> which,
+                      T* const* out) const = 0;
+
+  protected:
+    ~SharedRows() = default;
+};
+
+// Some of them, in slots of its own.
+template <class T>
+class SharedStore {
+  public:
+    using Number = typename SharedRows<T>::Number;
+    explicit SharedStore(SharedRows<T>& all) : all_(&all) {}
+
+    std::size_t size() const { return numbers_.size(); }
+    bool sparse() const { return all_->sparse(); }
+    std::size_t width() const { return all_->width(); }
+    std::size_t nbytes() const { return numbers_.nbytes(); }
+    std::size_t footprint() const { return 2 * size() * sizeof(Number) + all_->footprint(); }
+    double bytes_each() const { return 2 * sizeof(Number) + all_->bytes_each(); }
+    Number number(Slot slot) const { return numbers_[slot]; }
+
+    void push(Row<T> x) { numbers_.push_back(all_->claim(x)); }
+    void pop() {
+        all_->release(numbers_.back());
+        numbers_.pop_back();
+    }
+    void swap(Slot a, Slot b) { numbers_.swap(a, b); }
+    void get(Slot slot, OwnedRow<T>& out) const { all_->get(numbers_[slot], out); }
+    void rows(std::span<const Row<T>> xs, std::size_t first, std::size_t last,
+              T* const* out) const {
+        std::vector<T*> from(xs.size());
+        for (std::size_t q = 0; q < xs.size(); ++q) from[q] = out[q] + first;
+        if (first < last) all_->rows(xs, {numbers_.data() + first, last - first}, from.data());
+    }
+
+    void mark() noexcept { numbers_.mark(); }
+    void commit() noexcept { numbers_.commit(); }
+    void revert() noexcept { numbers_.revert(); }
+
+    template <class A>
+    void state(A& a) {
+        std::vector<std::int64_t> numbers(numbers_.begin(), numbers_.end());
+        a("numbers", numbers);
+        if constexpr (A::loading)
+            for (std::int64_t number : numbers) {
+                demand(std::in_range<Number>(number) && all_->claim(Number(number)),
+                       "an example is not among those that are shared");
+                numbers_.push_back(Number(number));
+            }
+    }
+
+  private:
+    SharedRows<T>* all_;
+    PlainLedger<Number> numbers_;  // by slot
+};
+
+// One of the three: the first example settles which, unless the rows are shared.
 template <class T>
 class Store {
   public:
@@ -408,9 +508,14 @@ class Store {
         if (!std::isfinite(T(kernel_.gamma)) || !std::isfinite(T(kernel_.coef0)))
             throw std::invalid_argument("gamma, coef0: too large for dtype; scale the features");
     }
+    // While it is empty: its rows are to lie among these, which outlive it.
+    void share(SharedRows<T>& all) { examples_ = SharedStore<T>(all); }
 
     const Kernel& kernel() const { return kernel_; }
-    bool sparse() const { return std::holds_alternative<SparseStore<T>>(examples_); }
+    bool sparse() const {
+        return shared() ? shared()->sparse() : std::holds_alternative<SparseStore<T>>(examples_);
+    }
+    const SharedStore<T>* shared() const { return std::get_if<SharedStore<T>>(&examples_); }
     std::size_t size() const {
         return std::visit([](const auto& e) { return e.size(); }, examples_);
     }
@@ -432,18 +537,23 @@ class Store {
 
     void push(Row<T> x) {
         demand_same_form(x);
+        require(!precomputed() || GramRow<T>(x.values).is_of_an_example(),
+                "ids: a row of kernel values needs a number to be stored");
+        if (auto* e = shared()) return e->push(x);
         if (traced_) origin_.reserve(std::max(size() + 1, 2 * origin_.size()));
         if (size() == 0) take_the_form_of(x);
         std::visit([&](auto& e) { e.push(x); }, examples_);
         if (traced_) origin_.push_back(kNew);
     }
     void pop() {
+        if (auto* e = shared()) return e->pop();
         if (trace() && origin_.back() != kNew) removed_.push_back(last());
         drop();
         if (traced_) origin_.pop_back();
     }
     void swap(Slot a, Slot b) {
         if (a == b) return;
+        if (auto* e = shared()) return e->swap(a, b);
         if (listing() && swaps_.size() < kFew + was_.size / 16)
             swaps_.push_back({a, b});
         else if (trace())
@@ -456,10 +566,12 @@ class Store {
 
     void mark() noexcept {
         commit();
+        if (auto* e = shared()) return e->mark();
         marked_ = true;
         was_ = {sparse(), size(), width()};
     }
     void commit() noexcept {
+        if (auto* e = shared()) return e->commit();
         marked_ = traced_ = false;
         swaps_.clear();
         origin_.clear();
@@ -468,6 +580,7 @@ class Store {
         if (auto* e = std::get_if<SparseStore<T>>(&examples_)) e->tidy();
     }
     void revert() noexcept {
+        if (auto* e = shared()) return e->revert();
         if (was_.size == 0)
             examples_ = DenseStore<T>(was_.width);
         else if (emptied_)
@@ -497,6 +610,10 @@ class Store {
     // A stored example as a row of its own; the scratch keeps it alive.
     using Scratch = OwnedRow<T>;
     Row<T> get(Slot slot, Scratch& scratch) const {
+        if (const auto* e = shared()) {
+            e->get(slot, scratch);
+            return scratch.row();
+        }
         scratch.sparse = sparse();
         scratch.width = width();
         if (const auto* e = std::get_if<SparseStore<T>>(&examples_)) {
@@ -518,6 +635,7 @@ class Store {
     void rows(std::span<const Row<T>> xs, std::size_t first, std::size_t last, T* const* out,
               const T* query_norms = nullptr) const {
         for (const Row<T>& x : xs) demand_same_form(x);
+        if (const auto* e = shared()) return e->rows(xs, first, last, out);
         if (const auto* e = std::get_if<SparseStore<T>>(&examples_)) {
             for (std::size_t q = 0; q < xs.size(); ++q) e->row(kernel_, xs[q], first, last, out[q]);
             return;
@@ -531,7 +649,9 @@ class Store {
     // |k(x, z)|^2 <= k(x, x) k(z, z).
     void demand_own_value(Row<T> x) const {
         constexpr T most = std::numeric_limits<T>::max() / 4;  // room for |x - z|^2
-        T own = length2(x);
+        if (precomputed()) GramRow<T>::demand_sound(x);
+        T own = precomputed() ? T(0) : length2(x);
+        if (precomputed() && GramRow<T>(x.values).is_of_an_example()) own = std::abs(T(self(x)));
         if (kernel_.shape == Shape::poly && own <= most)
             own = std::pow(T(kernel_.gamma) * own + T(kernel_.coef0), T(kernel_.degree));
         if (kernel_.shape != Shape::function && !(own <= most))
@@ -544,6 +664,12 @@ class Store {
         if (kernel_.shape == Shape::rbf || kernel_.shape == Shape::laplacian ||
             kernel_.shape == Shape::chi2)
             return double(T(1) + T(kernel_.offset));
+        if (precomputed()) {
+            const GramRow<T> own(x.values);
+            if (!own.is_of_an_example())
+                throw std::logic_error("kernel: k(x, x) of a row to score is not known");
+            return double(own.with(own.number()) + T(kernel_.offset));
+        }
         if (x.sparse()) {
             SparseStore<T> one;
             one.push(x);
@@ -576,17 +702,24 @@ class Store {
     template <class A>
     void state(A& a);
 
-  private:
-    void read(bool sparsely, std::size_t n, std::size_t d, std::span<const T> values,
-              std::span<const std::int32_t> indices, std::span<const std::int64_t> starts);
     void demand_same_form(const Row<T>& x) const {
         if (size() > 0 && x.sparse() != sparse())
             throw std::invalid_argument(sparse()
                                             ? "X: this model holds sparse rows; pass X as CSR"
                                             : "X: this model holds dense rows; pass X as an array");
+        if (!precomputed()) return;
+        GramRow<T>::demand_sound(x);
+        require(size() == 0 || x.width == width(),
+                "X: another number of kernel values than before");
     }
 
-    using Examples = std::variant<DenseStore<T>, SparseStore<T>>;
+  private:
+    bool precomputed() const { return kernel_.shape == Shape::precomputed; }
+    SharedStore<T>* shared() { return std::get_if<SharedStore<T>>(&examples_); }
+    void read(bool sparsely, std::size_t n, std::size_t d, std::span<const T> values,
+              std::span<const std::int32_t> indices, std::span<const std::int64_t> starts);
+
+    using Examples = std::variant<DenseStore<T>, SparseStore<T>, SharedStore<T>>;
     static constexpr std::uint32_t kNew = std::uint32_t(-1);
     struct Removed {
         std::uint32_t origin;
@@ -654,6 +787,7 @@ class Store {
 template <class T>
 template <class A>
 void Store<T>::state(A& a) {
+    if (auto* e = shared()) return e->state(a);
     std::int64_t kind = sparse();
     std::size_t n = size(), d = width();
     if constexpr (A::loading) {

@@ -29,6 +29,7 @@ struct leave_one_out {};
 struct solve {};
 struct improve {};
 struct finish {};
+struct polish {};
 struct flush {};
 struct revisit {};
 struct merge {};

@@ -5,6 +5,7 @@
 // The steps are in solver/pair.hpp; here is which examples enter and leave.
 #pragma once
 
+#include "onlinesvm/base/one_vs_one.hpp"
 #include "onlinesvm/base/query.hpp"
 #include "onlinesvm/dual/pair_model.hpp"
 
@@ -257,5 +258,10 @@ class Lasvm : public PairModel<T> {
     std::vector<Slot> slots_;
     std::vector<Standing> standing_;
 };
+
+template <class T>
+using LasvmPairs = OneVsOne<T, Lasvm<T>,
+                            Offers<SolvedVerbs, verb::finish, verb::bias, verb::labels_used,
+                                   verb::suffered, verb::violation>>;
 
 }  // namespace onlinesvm

@@ -7,6 +7,7 @@
 #include <limits>
 #include <string>
 
+#include "onlinesvm/base/one_vs_one.hpp"
 #include "onlinesvm/dual/pair_model.hpp"
 #include "onlinesvm/solver/smo.hpp"
 
@@ -133,5 +134,8 @@ class Smo : public PairModel<T> {
     bool entering_ = true;
     std::int64_t checked_ = 0;  // steps when g was last computed afresh
 };
+
+template <class T>
+using SmoPairs = OneVsOne<T, Smo<T>, Offers<SolvedVerbs, verb::improve, verb::bias>>;
 
 }  // namespace onlinesvm

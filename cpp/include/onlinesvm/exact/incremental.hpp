@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "onlinesvm/base/one_vs_one.hpp"
 #include "onlinesvm/base/one_vs_rest.hpp"
 #include "onlinesvm/exact/hot_set.hpp"
 #include "onlinesvm/solver/balanced.hpp"
@@ -22,7 +23,7 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
 
   public:
     using Verbs = Offers<SolvedVerbs, verb::evidence, verb::bias, verb::set_C, verb::reweight,
-                         verb::leave_one_out, verb::solve>;
+                         verb::leave_one_out, verb::solve, verb::polish>;
 
     struct Params : KernelParams {
         double tol = 1e-8;               // largest KKT violation left
@@ -41,6 +42,7 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
     explicit Incremental(const Params& p)
         : Base(p, {.kkt = kKept * p.tol, .rounds = p.max_rounds}),
           C_(p.C),
+          exact_(std::min(p.tol, kExact)),
           by_call_(p.settle == "call") {
         require(by_call_ || p.settle == "example", "settle: must be 'example' or 'call'");
     }
@@ -71,6 +73,12 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
         if (unsettled_ > 0) settle(unsettled_);
     }
 
+    // The polish: optimal within another tolerance than that of the stream, which may go on.
+    void polish(double tol) {
+        const Within within(machines_, kKept * tol);
+        settle(std::max<std::size_t>(1, unsettled_));
+    }
+
     // alpha_c shrinks to 0, the others giving way; then c is gone. An id dropped before has no
     // influence left.
     void unlearn(std::span<const Id> ids) {
@@ -83,13 +91,14 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
         if (rows_->size() < before) settle();
     }
 
-    // From one C to another: all coefficients in proportion, then those that disagree.
+    // From one C to another: all coefficients in proportion, then those that disagree. The path is that
+    // of the exact solution.
     void set_C(double C) {
         const double r = C / C_;
         C_ = C;
         for (double& cost : notes_->cost.edit()) cost *= r;
         for (auto& machine : machines_) machine->scale(r);
-        settle();
+        polish(exact_);
     }
 
     void reweight(std::span<const Id> ids, std::span<const double> weights) {
@@ -106,9 +115,11 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
         std::vector<std::int64_t> labels;  // class numbers
         std::vector<double> f;             // of each example by the model without it, ids x outputs
     };
-    // Takes each example away, looks, and brings it back. Those without influence come first, while
-    // all decision values are known: they cost nothing.
+    // Takes each example away, looks, and brings it back, from one exact solution to another. Those
+    // without influence come first, while all decision values are known: they cost nothing.
     LeftOut leave_one_out() {
+        const Within within(machines_, kKept * exact_);
+        settle();
         LeftOut out;
         for (Slot j{}; j < rows_->size(); ++j) out.ids.push_back(rows_->id(j));
         std::sort(out.ids.begin(), out.ids.end());
@@ -166,6 +177,25 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
     // Solved to a part of tol: the rest is for moves that the cold members have yet to hear of.
     static constexpr double kKept = 0.8;
     static constexpr std::size_t kFirst = 512;
+    static constexpr double kExact = sizeof(T) == 4 ? 1e-6 : 1e-9;
+
+    // The machines solve to another tolerance while it lives.
+    class Within {
+      public:
+        Within(std::vector<std::unique_ptr<Balanced<T>>>& machines, double tol)
+            : machines_(machines) {
+            for (auto& machine : machines_) before_ = machine->tune(tol);
+        }
+        ~Within() {
+            for (auto& machine : machines_) machine->tune(before_);
+        }
+        Within(const Within&) = delete;
+        Within& operator=(const Within&) = delete;
+
+      private:
+        std::vector<std::unique_ptr<Balanced<T>>>& machines_;
+        double before_ = 0;  // of all: they are made alike
+    };
 
     void settle(std::size_t changes = 1) {
         for (auto& machine : machines_) machine->settle(changes);
@@ -187,9 +217,15 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
     }
 
     double C_;
+    double exact_;  // the tolerance of what promises the exact solution
     bool by_call_;
     std::size_t unsettled_ = 0;  // examples that came since it was optimal
     HotSet hot_;
 };
+
+template <class T>
+using IncrementalPairs =
+    OneVsOne<T, Incremental<T>,
+             Offers<SolvedVerbs, verb::bias, verb::set_C, verb::reweight, verb::solve>>;
 
 }  // namespace onlinesvm

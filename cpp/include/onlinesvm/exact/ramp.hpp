@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "onlinesvm/base/forget.hpp"
+#include "onlinesvm/base/one_vs_one.hpp"
 #include "onlinesvm/base/query.hpp"
 #include "onlinesvm/base/room.hpp"
 #include "onlinesvm/exact/ramp_model.hpp"
@@ -225,5 +226,9 @@ class Ramp : public RampModel<T> {
     Forget forget_;
     Query<T> query_;
 };
+
+template <class T>
+using RampPairs =
+    OneVsOne<T, Ramp<T>, Offers<SolvedVerbs, verb::labels_used, verb::evicted, verb::solve>>;
 
 }  // namespace onlinesvm

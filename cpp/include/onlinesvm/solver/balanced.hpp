@@ -118,6 +118,9 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
         late_ = h_;
     }
 
+    // Another tolerance from here on; settle() goes there. Returns the one before.
+    double tune(double tol) { return std::exchange(tol_, tol); }
+
     // Optimal within the tolerance, after so many changes.
     void settle(std::size_t changes = 1) {
         capped_ = false;

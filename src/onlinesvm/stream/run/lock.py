@@ -7,6 +7,8 @@ from pathlib import Path
 
 __all__ = ["Lock"]
 
+_BEYOND = 1 << 30  # Windows locks bytes, which nobody else can read then: one behind the number
+
 
 class Lock:
     """Held until it is released or the process ends, however it ends."""
@@ -23,7 +25,7 @@ class Lock:
                 "wait until it ends, or choose another folder"
             ) from None
         os.ftruncate(self._file, 0)
-        os.pwrite(self._file, str(os.getpid()).encode(), 0) if hasattr(os, "pwrite") else None
+        os.write(self._file, str(os.getpid()).encode())
 
     def release(self) -> None:
         os.close(self._file)
@@ -35,6 +37,10 @@ def _seize(file: int) -> None:
     except ImportError:  # Windows
         import msvcrt
 
-        msvcrt.locking(file, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        os.lseek(file, _BEYOND, os.SEEK_SET)
+        try:
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        finally:
+            os.lseek(file, 0, os.SEEK_SET)
     else:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

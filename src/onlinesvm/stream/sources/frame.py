@@ -45,6 +45,10 @@ class Frame:
             return self._columns[at]
         return Frame({name: values[at] for name, values in self._columns.items()})
 
+    def get_column(self, name: str) -> NDArray[Any]:
+        """The column of this name."""
+        return self._columns[name]
+
     def to_dicts(self) -> list[dict[str, Any]]:
         """The rows as dicts."""
         lists = [values.tolist() for values in self._columns.values()]
