@@ -211,12 +211,24 @@ def test_any_stream_and_any_removal_leave_the_optimum(stream, C, kernel, bias, c
     )
 
 
-def test_a_multiplier_a_rounding_error_from_its_bound_is_at_it():
+@pytest.mark.parametrize(
+    ("x", "positive", "gone", "chunk"),
+    [
+        ([1] * 14 + [-3, 1, 1, -3], [15, 16, 17], [*range(13), 15], 1),
+        # Here those with the large kernel values are gone, and their rounding errors are not.
+        (
+            [0, 0, 0, 0, -3, 0, 0, 0, 1, 0, 0, 2, 2, 1, 0, 0, 0, 1],
+            [4, 9, 12, 16, 17],
+            [*range(9), 10, 11, 12, 14, 16],
+            13,
+        ),
+    ],
+)
+def test_a_multiplier_a_rounding_error_from_its_bound_is_at_it(x, positive, gone, chunk):
     """1e-12 off a bound of 50 leaves nobody on the margin: b is the middle of its interval."""
-    X = np.array([[1.0]] * 14 + [[-3.0], [1.0], [1.0], [-3.0]])
-    y = np.array([-1.0] * 15 + [1.0] * 3)
-    gone = [*range(13), 15]
-    model = feed(machine("poly", C=50.0), X, y, 1).unlearn(gone)
+    X, y = np.array(x, float)[:, None], np.full(len(x), -1.0)
+    y[positive] = 1.0
+    model = feed(machine("poly", C=50.0), X, y, chunk).unlearn(gone)
     fresh = machine("poly", C=50.0).partial_fit(np.delete(X, gone, 0), np.delete(y, gone))
     np.testing.assert_allclose(model.intercept_, fresh.intercept_, rtol=0, atol=1e-9)
 

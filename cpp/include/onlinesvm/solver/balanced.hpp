@@ -15,9 +15,13 @@
 // Only hot members move. h of the others follows once the hot ones are optimal, and only as far as it
 // must: of moves d that they have not heard of, K d is at most |d|_K |phi(x)| away. The largest are
 // told until that is little (sync), and whoever might violate its condition all the same becomes hot.
+//
+// Where the tolerance is loose, pair steps of the hot members come first (climb): they cost less while
+// S is large and little is asked of them. The margin set moves where they zigzag.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -31,8 +35,8 @@
 namespace onlinesvm {
 
 template <class T>
-class Balanced final : public SignedDual<Balanced<T>, T> {
-    using Dual = SignedDual<Balanced<T>, T>;
+class Balanced final : public SteppingDual<Balanced<T>, T> {
+    using Dual = SteppingDual<Balanced<T>, T>;
 
   public:
     struct Terms {
@@ -86,7 +90,10 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
     void absorb(Id id, double f) {
         const Slot j = rows_.slot(id);
         const bool moves = violates(j, f);
-        if (moves) drive_to_optimum(id, y_[j] - bias_ - f);
+        if (moves && loose())
+            rows_.promote(j);  // pairs may do
+        else if (moves)
+            drive_to_optimum(id, y_[j] - bias_ - f);
         if (moves || !has_free()) settle();
     }
 
@@ -100,7 +107,7 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
             j = rows_.promote(j);
             drive(id, h_[j], target, Until::there);
             j = rows_.slot(id);
-            s_.edit(j) = target;  // to the bit, even if no member was left to give way
+            Dual::set(j, target);  // to the bit, even if no member was left to give way
             hear();
         }
         tell_of(j);  // it may be about to go, and have moved before
@@ -115,6 +122,7 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
             h_.edit(j) = y_[j] - bias_ - r * f;
             for (auto* v : {&s_, &lo_, &hi_, &heard_, &synced_}) v->edit(j) *= r;
         }
+        Dual::derive();
         late_ = h_;
     }
 
@@ -184,10 +192,12 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
   private:
     enum class Until { optimal, there };  // a move ends where h_c = 0, or at its target only
 
+    using Dual::fall_, Dual::rise_;
     using Dual::moves_, Dual::is_free, Dual::can_rise, Dual::can_fall, Dual::off, Dual::edge;
     using Dual::rows_, Dual::s_, Dual::h_, Dual::lo_, Dual::hi_, Dual::y_, Dual::capped_;
 
     static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    static constexpr double kLoose = 1e-5;    // tolerances that pair steps can reach
     static constexpr double kFirm = 0.1;      // in units of the margin
     static constexpr double kLag = 0.05;      // in units of the margin, of those not hot
     static constexpr std::size_t kTold = 16;  // moves told before the lag is looked at again
@@ -201,7 +211,7 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
     // all.
     void set(Slot j, double s) {
         const double near = Dual::kSnap * (hi_[j] - lo_[j]);
-        s_.edit(j) = s <= lo_[j] + near ? lo_[j] : s >= hi_[j] - near ? hi_[j] : s;
+        Dual::set(j, s <= lo_[j] + near ? lo_[j] : s >= hi_[j] - near ? hi_[j] : s);
     }
     double tolerance() const { return std::max(tol_, this->rounding(0, rows_.active())); }
     // The worst of the hot members.
@@ -225,10 +235,11 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
     // False if no member violates its condition.
     bool walk() {
         hear();
+        const double tol = tolerance();
+        if (loose() && climb(tol)) return admit_doubtful(tol, sync());
         gather();
         restore();
         if (margin_.empty()) sync(Moves::all), centre();
-        const double tol = tolerance();
         const std::vector<Id> violators = worst_violators(tol);
         if (violators.empty()) return admit_doubtful(tol, sync());
         for (Id id : violators) {
@@ -253,6 +264,61 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
         look(rows_.active(), rows_.size());
         for (Id id : best_of(found)) rows_.promote(rows_.slot(id));
         return !found.empty();
+    }
+
+    // ---- pair steps: where the tolerance is loose and few members disagree ----
+
+    bool loose() const { return tol_ >= kLoose; }
+    // Who pulls up hardest steps with the partner by whom it gains most, until no two hot members
+    // disagree by more than twice the tolerance, and b is in their middle. False if they did not get
+    // there by what moves of the margin set would have cost.
+    bool climb(double tol) {
+        const std::size_t from = rows_.resting();
+        double left = cost_of_following(tol);
+        isa::Ends ends = isa::table<T>().pair(this->view(from), nullptr, nullptr, 0, rows_.hot());
+        for (; ends.high - ends.low > 2 * tol; --left) {
+            if (left <= 0) return false;
+            poll(4 * rows_.hot());
+            ends = step(Slot(from + ends.up));
+        }
+        if (!has_free()) return false;  // b is an interval
+        shift_hot(0.5 * (ends.high + ends.low));
+        return true;
+    }
+    isa::Ends step(Slot i) {
+        const std::size_t from = rows_.resting();
+        const T* row = rows_.row(i, rows_.active());
+        const double k = rows_.diagonal()[i];
+        const Slot j(
+            from +
+            isa::table<T>().partner(this->view(from), row + from, h_[i], k, rows_.hot()).index);
+        const double eta = std::max(k + rows_.diagonal()[j] - 2 * double(row[j]), isa::kFlat);
+        const double lambda = std::min({(h_[i] - h_[j]) / eta, rise_[i], -fall_[j]});
+        const std::array<Slot, 2> pair{i, j};
+        const std::array<double, 2> before{s_[i], s_[j]};
+        set(i, s_[i] + lambda);
+        set(j, s_[j] - (s_[i] - before[0]));
+        std::array<const T*, 2> rows;
+        std::array<double, 2> by;
+        rows_.rows(pair, rows_.active(), rows.data());
+        for (std::size_t m = 0; m < 2; ++m) {
+            heard_.edit(pair[m]) = s_[pair[m]];
+            by[m] = s_[pair[m]] - before[m];
+            rows[m] += from;
+        }
+        return isa::table<T>().pair(this->view(from), rows.data(), by.data(), 2, rows_.hot());
+    }
+    // What it costs, in pair steps, to bring the margin set in line and to move it once for each who
+    // violates its condition. A pair step does about four times the work of a multiply-add per member.
+    double cost_of_following(double tol) const {
+        double free = 0, changes = 0, violators = 0;
+        for (Slot j(rows_.resting()); j < rows_.active(); ++j) {
+            free += is_free(j);
+            changes += is_free(j) != margin_.contains(j);
+            violators += !is_free(j) && off(j, h_[j]) > tol;
+        }
+        const double hot = double(rows_.hot()), moves = 1 + violators + 2 * changes;
+        return 0.25 * (moves * free + hot) * free / hot;
     }
 
     // A violator goes where its gradient pulls it.
@@ -289,7 +355,7 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
                 if (is_free(c) && *gamma > 0) margin_.join(c, *gamma);
                 return;
             } else {
-                s_.edit(c) = target;
+                Dual::set(c, target);
             }
         }
     }
@@ -315,7 +381,7 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
             set(margin_[m], s_[margin_[m]] + along * margin_.of(m));
     }
     double stop_at_bound(std::size_t m, double along) {
-        s_.edit(margin_[m]) = edge(margin_[m], along * margin_.of(m));
+        Dual::set(margin_[m], edge(margin_[m], along * margin_.of(m)));
         return margin_.leave(m);
     }
     // The member, besides one, that would be first to go up (way = 1) or down if b moved.
@@ -387,6 +453,12 @@ class Balanced final : public SignedDual<Balanced<T>, T> {
         heard_bias_ = synced_bias_ = bias_;
         shift_run(h_, 0, rows_.size(), by);
         shift_run(late_, rows_.resting(), rows_.active(), by);
+    }
+    // Of the hot members alone.
+    void shift_hot(double by) {
+        bias_ += by;
+        shift_run(h_, rows_.resting(), rows_.active(), by);
+        heard_bias_ = bias_;
     }
     static void shift_run(SignedColumn<>& column, std::size_t first, std::size_t last, double by) {
         if (by == 0 || first == last) return;

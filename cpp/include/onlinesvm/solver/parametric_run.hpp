@@ -297,22 +297,17 @@ class ParametricRun : public ParametricVariables<Self, T, Copies> {
                          all - in_S - in_E_, run_.dual});
     }
 
-    // The end of a run may fall together with a bound: at it, or a rounding error before. What that
-    // does to f must be lost in the rounding of f itself, a sum of as many terms as count.
+    // The end of a run may fall together with a bound: at it, or a rounding error before, of a path that
+    // may have seen larger kernel values than are left. What that does to f is no more than a tie.
     void snap() {
-        double reach = 0;
-        for (Member m = 0; m < s_.size(); ++m)
-            reach += std::abs(s_[m]) * std::sqrt(k(m) * run_.largest_k);
-        const double lost = 1e-12 + kRounding * reach;
         for (Member m = 0; m < s_.size(); ++m)  // a tie that slid need not be in S
             for (double edge : {lo_[m], hi_[m]}) {
                 const double off = std::abs(s_[m] - edge);
                 if (off <= 1e-12 * (hi_[m] - lo_[m]) &&
-                    off * std::sqrt(k(m) * run_.largest_k) <= lost)
+                    off * std::sqrt(k(m) * run_.largest_k) <= tie_eps_)
                     s_.edit(m) = edge;
             }
     }
-    static constexpr double kRounding = 16 * std::numeric_limits<double>::epsilon();
 
     struct Run {
         End end = End::true_problem;
