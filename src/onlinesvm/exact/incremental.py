@@ -62,8 +62,8 @@ class IncrementalSVC(Settling, Multiclass, OnlineClassifier):
 
     The price: all examples are kept, and an update costs time in proportion to the examples times
     the support vectors on the margin; memory grows with the square of the latter. Where nearly all
-    multipliers are free, one pass takes several times as long as fitting ``SVC`` once; a looser
-    ``tol`` saves little of it, ``dtype="float32"`` a part, and ``settle="call"`` more where rows
+    multipliers are free, one pass takes several times as long as fitting ``SVC`` once; a ``tol`` of
+    1e-3 saves a part of it, ``dtype="float32"`` another, and ``settle="call"`` most where rows
     come in large chunks. Whatever ``tol`` is, :meth:`leave_one_out`, :meth:`set_C` and certificates
     speak of the exact solution, and :meth:`polish` goes there.
 
