@@ -123,7 +123,8 @@ class IncrementalSVC(Settling, Multiclass, OnlineClassifier):
 
         Parameters
         ----------
-        tol : float, default 1e-9 (float32: 1e-6), or the model's own ``tol`` if that is smaller
+        tol : float, default 1e-9, or the model's own ``tol`` if that is smaller. With float32 it is
+            1e-6 and of kernel values in float32; :meth:`kkt_residual`, in double, sees more.
 
         Returns
         -------
