@@ -491,3 +491,22 @@ def tampered(draw: st.DrawFn, array: Any) -> Any:
         at = draw(st.integers(0, changed.size - 1))
         changed.flat[at] = draw(st.sampled_from(numbers.get(array.dtype.kind, [0, 1])))
     return changed
+
+
+def test_the_container_is_that_of_safetensors():
+    from safetensors.numpy import load, save
+
+    arrays = {
+        "b": np.arange(3.0),
+        "a": np.array(3),
+        "c.d": np.zeros((0, 2), np.float32),
+        "text": np.frombuffer(b"abc", np.uint8),
+        "i": np.ones((2, 3), np.int32),
+        "aa": np.asfortranarray(np.arange(6.0).reshape(2, 3)).copy(order="C"),
+        "f": np.ones(5, np.float32),
+    }
+    head = json.dumps({"format": 1, "class": 'a "name"'})
+    ours = persistence._serialised(arrays, head)
+    assert ours == save(arrays, {"onlinesvm": head})
+    packed = load(persistence._pack("Some", {"f": np.asfortranarray(np.arange(6.0).reshape(2, 3))}))
+    assert packed["f"].tolist() == [[0, 1, 2], [3, 4, 5]]

@@ -1,14 +1,16 @@
 """Kill Spark's executors at random moments and see that nothing changes: the same bits come out.
 
     python tools/kill_executors.py --kills 50 --seed 1      # kill -9, drawn anew for each scenario
-    python tools/kill_executors.py --only stream            # or fit, unlearn, predict, by_key
+    python tools/kill_executors.py --only stream            # fit, unlearn, predict, by_key, or
+    python tools/kill_executors.py --only keys_stream
 
 Each scenario runs once undisturbed and then again and again while executors die, until so many
 were killed: a cascade over partitions that came by a shuffle, unlearning over it, predictions,
-micro-batches that executors prepare and a `StreamLearner` learns, and a model for each key. Model,
-certificate, metrics and answers must be those of the undisturbed run, byte for byte, and no row may
-have been learned twice. Only processes that this program's own Spark has started are killed. A
-finding ends with status 1.
+micro-batches that executors prepare and a `StreamLearner` learns, a model for each key, and the
+same from micro-batches, where executors keep the banks as Spark's state. Model, certificate,
+metrics and answers must be those of the undisturbed run, byte for byte, and no row may have been
+learned twice. Only processes that this program's own Spark has started are killed. A finding ends
+with status 1.
 """
 
 from __future__ import annotations
@@ -28,10 +30,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
+from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from onlinesvm import (
+    ModelBank,
     OnlineScaler,
     PassiveAggressiveClassifier,
     RampSVC,
@@ -43,6 +47,7 @@ from onlinesvm.spark import (
     SparkParts,
     StreamLearner,
     fit_by_key,
+    learn_by_key,
     local_session,
     transform,
 )
@@ -55,6 +60,9 @@ PATIENT = {  # Spark gives up after a few failures in a row, which here are not 
     "spark_task_maxFailures": 1000,
     "spark_stage_maxConsecutiveAttempts": 1000,
     "spark_deploy_maxExecutorRetries": -1,
+    "spark_sql_streaming_stateStore_providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    ),
 }
 
 
@@ -150,33 +158,63 @@ def prepared(batches: Iterator[Any]) -> Iterator[Any]:
         yield batch.set_column(batch.schema.get_field_index("x0"), "x0", doubled)
 
 
+SCHEMA = "x0 double, x1 double, x2 double, x3 double, y boolean, who long, time long"
+
+
+def files(spark: SparkSession, folder: str) -> DataFrame:
+    """Ten files of 300 rows as a stream, one file in each micro-batch."""
+    source = Path(folder) / "in"
+    source.mkdir()
+    numbered = table(3000).append_column("time", pa.array(np.arange(3000)))
+    for i in range(10):
+        part = numbered.slice(300 * i, 300)
+        pa.parquet.write_table(part, source / f"{i}.parquet")
+        os.utime(source / f"{i}.parquet", (1000 + i, 1000 + i))
+    return spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1).parquet(str(source))
+
+
+def run_through(query: Any, folder: str) -> None:
+    """All that is there, to the end; a query that gives up is started again."""
+    query = query.option("checkpointLocation", f"{folder}/offsets").trigger(availableNow=True)
+    for _ in range(20):
+        try:
+            return query.start().awaitTermination()
+        except StreamingQueryException as gave_up:
+            print(f"  started again: {str(gave_up).splitlines()[0][-160:]}", flush=True)
+    raise RuntimeError("the query gave up 20 times")
+
+
 def stream(spark: SparkSession) -> Any:
     """Micro-batches from files through a shuffle and Python workers into one learner."""
     with tempfile.TemporaryDirectory() as folder:
-        source = Path(folder) / "in"
-        source.mkdir()
-        # Not through a shuffle, which delivers rows in the order of their arrival.
-        numbered = table(3000).append_column("time", pa.array(np.arange(3000)))
-        for i in range(10):
-            part = numbered.slice(300 * i, 300)
-            pa.parquet.write_table(part, source / f"{i}.parquet")
-            os.utime(source / f"{i}.parquet", (1000 + i, 1000 + i))
-        schema = "x0 double, x1 double, x2 double, x3 double, y boolean, who long, time long"
-        read = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1)
-        came = read.parquet(str(source)).repartition(3).mapInArrow(prepared, schema)
+        # The learner's order says how rows are learned: a shuffle delivers them as they arrive.
+        came = files(spark, folder).repartition(3).mapInArrow(prepared, SCHEMA)
         model = make_online_pipeline(OnlineScaler(), RampSVC(C=10, gamma=0.5))
         options = RunOptions(classes=[False, True])
         home = Path(folder) / "learned"
         with StreamLearner(model, home, FEATURES, "y", order="time", options=options) as learner:
-            query = (
-                came.writeStream.foreachBatch(learner.learn)
-                .option("checkpointLocation", f"{folder}/offsets")
-                .trigger(availableNow=True)
-                .start()
-            )
-            query.awaitTermination()
+            run_through(came.writeStream.foreachBatch(learner.learn), folder)
             assert learner.seen == 3000, learner.seen
             return saved(learner.model), learner.metrics()
+
+
+def keys_stream(spark: SparkSession) -> Any:
+    """Micro-batches into a model for each key, whose banks are the state that Spark keeps."""
+    newest: dict[int, bytes] = {}
+
+    def keep(batch: DataFrame, _: int) -> None:
+        newest.update({row["bucket"]: bytes(row["bank"]) for row in batch.collect()})
+
+    with tempfile.TemporaryDirectory() as folder:
+        model = PassiveAggressiveClassifier(classes=[False, True])
+        came = files(spark, folder).withColumn("who", F.col("time") % 40)  # in every micro-batch
+        changed = learn_by_key(came, "who", model, FEATURES, "y", order="time", buckets=3)
+        run_through(changed.writeStream.outputMode("update").foreachBatch(keep), folder)
+    bank = ModelBank(model)
+    for bucket in sorted(newest):
+        bank.merge(ModelBank.from_bytes(newest[bucket]))
+    assert bank.n_seen_ == 3000, bank.n_seen_  # each row once
+    return newest
 
 
 def by_key(spark: SparkSession) -> Any:
@@ -197,6 +235,7 @@ SCENARIOS: dict[str, Callable[[SparkSession], Any]] = {
     "predict": predict,
     "stream": stream,
     "by_key": by_key,
+    "keys_stream": keys_stream,
 }
 
 

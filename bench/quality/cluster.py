@@ -10,6 +10,7 @@ Simulated, and said to be: from the figures measured,
     support vectors of m rows          a m^b
     solving m rows, s support vectors  c m s seconds
     judging m rows by s of them        j m s seconds
+    the caller's own work, s at last   r s^2 seconds
 
 and the assumptions that a round costs 1.5 s (an empty job of Spark as measured), that a network
 carries 100 MB/s out of the caller and into it, and that there are as many rounds as were measured
@@ -134,6 +135,7 @@ class Costs:
     b: float
     solve: float
     judge: float
+    root: float
     row_bytes: float
     rounds: int
 
@@ -149,7 +151,9 @@ class Costs:
         solve = sum(took for took, _ in pairs) / sum(size for _, size in pairs)
         judged = sum(one.judging for one in measured)
         judge = judged / sum(one.rounds * rows * one.support for one in measured)
-        return cls(float(math.exp(log_a)), float(b), solve, judge, row_bytes, measured[-1].rounds)
+        root = sum(one.alone for one in measured) / sum(one.support**2 for one in measured)
+        a = float(math.exp(log_a))
+        return cls(a, float(b), solve, judge, root, row_bytes, measured[-1].rounds)
 
     def support(self, rows: float) -> float:
         return min(rows, self.a * rows**self.b)
@@ -171,8 +175,7 @@ class Costs:
             seconds += LATENCY + self.solve * together * travelling
             branches = -(-branches // 2)
         final = self.support(rows)
-        # What joins in the feedback is of the size of what came; the root solves both.
-        seconds += 2 * self.solve * 1.2 * final * final
+        seconds += self.root * final * final
         traffic += self.rounds * executors * final * self.row_bytes + final * self.row_bytes
         seconds += self.rounds * (LATENCY + self.judge * each * final)
         return seconds + traffic / BANDWIDTH, traffic

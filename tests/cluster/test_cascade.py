@@ -21,6 +21,8 @@ from sklearn.svm import SVC
 from onlinesvm import IncrementalSVC, KernelPerceptron, PokerSVC, RampSVC, SmoSVC, load
 from onlinesvm.base import CertificateError
 from onlinesvm.cluster import ClusterCertificate, LocalParts, Part, cascade, fit, verify
+from onlinesvm.cluster.cascade import Solved, _Solver
+from onlinesvm.cluster.examples import Examples
 from onlinesvm.datasets import make_checkerboard, make_waveform
 from onlinesvm.reference import Kernel
 
@@ -342,3 +344,23 @@ def test_models_it_cannot_learn(model, error, says):
 def test_parts_that_do_not_fit(parts, says):
     with pytest.raises(ValueError, match=says):
         cascade(LocalParts(parts), SmoSVC(gamma=1.0))
+
+
+def test_what_travels_brings_its_coefficients():
+    """Aligned with its rows whatever their order, and none where most are inside their bounds."""
+    rng = np.random.default_rng(0)
+    X, y, params = SETS["waveform"]
+    ids = rng.permutation(5000)[: len(X)]
+    rows = Examples(X, y, np.ones(len(X)), ids)
+    for C, handed_on in ((0.01, True), (1000.0, False)):
+        solver = _Solver.like(SmoSVC(**TIGHT, gamma=params["gamma"], C=C), np.unique(y))
+        found = solver.support(Solved.fresh(rows, solver.outputs))
+        assert found.s.any() == handed_on
+        np.testing.assert_array_equal(found.rows.X, X[np.isin(ids, found.rows.ids)])
+        if handed_on:
+            again = solver.support(found)  # at the solution of these rows already
+            np.testing.assert_allclose(again.s, found.s[:, np.isin(found.rows.ids, again.rows.ids)])
+            halves = [found.picked(np.arange(len(found)) % 2 == k) for k in (1, 0)]
+            whole = Solved.joined(halves)
+            order = np.argsort(found.rows.ids)
+            np.testing.assert_array_equal(whole.s, found.s[:, order])

@@ -91,6 +91,23 @@ def test_in_the_users_order_it_is_the_model_of_one_machine(batches, tmp_path):
     assert last[-1]["window_accuracy"] > 0.9
 
 
+def test_weights_count_in_learning_and_not_in_exams(spark, tmp_path):
+    X, y = rows(60)
+    w = np.arange(60) % 3 / 2.0
+    alone = machine().partial_fit(X, y, classes=CLASSES, sample_weight=w)
+    with learner(tmp_path / "folder", weight="w") as stream:
+        stream.learn(frame(spark, X[:45], y[:45], w=w[:45]), 0)
+        stream.learn(frame(spark, X[45:], y[45:], 45, w=w[45:]), 1)
+        assert saved(stream.model, tmp_path) == saved(alone, tmp_path)
+        assert stream.seen == 60
+        bad = np.where(np.arange(3) == 1, -1.0, 1.0)
+        stream.learn(frame(spark, X[:3], y[:3], 60, w=bad), 2)
+        assert stream.bad == 1
+        assert "sample_weight" in stream.dead_letters()[0]["reason"]
+    plain = machine().partial_fit(X, y, classes=CLASSES)
+    assert saved(plain, tmp_path) != saved(alone, tmp_path)  # they do count
+
+
 def test_repeats_are_passed_over_and_a_new_process_goes_on(batches, tmp_path):
     with learner(tmp_path / "once") as once:
         for number, batch in enumerate(batches):

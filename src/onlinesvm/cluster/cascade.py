@@ -2,7 +2,8 @@
 
     survey      every part: its classes, counts and moments, and a few rows of each class
     leaves      every part solves its rows with those few of the others; support vectors travel
-    tree        two sets of support vectors are solved as one, until two are left
+    tree        two sets of support vectors are solved as one, until two are left; each solution
+                begins where those below it have ended
     root        the caller solves what is left: the global model
     feedback    the model goes to every part; each reports the largest violation over its own rows
                 and sends those that violate, worst first; the root goes on with them from where
@@ -24,7 +25,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -38,7 +39,7 @@ from ..exact.incremental import IncrementalSVC
 from ..params import check_count
 from .certificate import WHOLE, ClusterCertificate
 from .examples import Examples, Floats, Ids, Reading
-from .judging import Judgement, Report, Solution, judge
+from .judging import Judgement, Report, Solution, judge, prices_held
 from .learned import Learned
 from .parts import Metered, Part, Parts
 from .survey import Survey
@@ -92,8 +93,7 @@ def cascade(parts: Parts, model: Any, *, max_rounds: int = 100) -> Learned:
         raise ValueError("sample_weight is zero everywhere; fit needs an example that counts")
     fresh = survey.resolved(model)
     classes = survey.classes(fresh)
-    travelled = _travelled(metered, survey, _Solver.like(fresh, classes))
-    root = Root.begun(fresh, classes, travelled)
+    root = Root.begun(fresh, classes, _travelled(metered, survey, _Solver.like(fresh, classes)))
     return feedback(metered, root, survey, max_rounds)
 
 
@@ -115,6 +115,34 @@ def demand_exact(model: Any) -> None:
 
 
 @dataclass(frozen=True)
+class Solved:
+    """Rows and their coefficients, outputs x rows, in the solution they come from."""
+
+    rows: Examples
+    s: Floats
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @classmethod
+    def fresh(cls, rows: Examples, outputs: int) -> Self:
+        """Rows that no solution had to do with."""
+        return cls(rows, np.zeros((outputs, len(rows))))
+
+    def picked(self, which: NDArray[Any]) -> Self:
+        """Only these, by number or by mask."""
+        return replace(self, rows=self.rows.picked(which), s=self.s[:, which])
+
+    @staticmethod
+    def joined(several: Sequence[Solved]) -> Solved:
+        """All of them, each id once; of two the first is believed."""
+        rows = Examples.joined([some.rows for some in several])
+        ids, first = np.unique(np.concatenate([s.rows.ids for s in several]), return_index=True)
+        s = np.concatenate([some.s for some in several], axis=1)
+        return Solved(rows, s[:, first[np.searchsorted(ids, rows.ids)]])
+
+
+@dataclass(frozen=True)
 class _Solver:
     """Finds the support vectors among rows."""
 
@@ -128,14 +156,27 @@ class _Solver:
         params |= {"tol": max(model.tol, _LEAF_TOL), "verbose": False, "n_jobs": None}
         return cls(SmoSVC(**params), classes)
 
-    def support(self, rows: Examples) -> Examples:
-        """Only the support vectors."""
-        if not len(rows):
-            return rows
+    @property
+    def outputs(self) -> int:
+        return 1 if len(self.classes) <= 2 else len(self.classes)
+
+    def support(self, some: Solved) -> Solved:
+        """Only the support vectors, from the coefficients at hand.
+
+        A coefficient at its bound mostly stays there. Where most are not, a solution of the parts
+        is no better beginning than 0, whose gradients cost nothing, and none are handed on.
+        """
+        if not len(some):
+            return some
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            model = _learned(clone(self.model), rows, self.classes)
-        return rows.picked(np.isin(rows.ids, model.support_))
+            model = _learned(clone(self.model), some.rows, self.classes, some.s)
+        ids, coef = model.support_, np.asarray(model.dual_coef_)
+        rows, order = some.rows.picked(np.isin(some.rows.ids, ids)), np.argsort(ids)
+        at_bound = np.abs(coef) >= prices_held(model, ids)
+        if 2 * at_bound.sum() < np.count_nonzero(coef):
+            return Solved.fresh(rows, self.outputs)
+        return Solved(rows, coef[:, order[np.searchsorted(ids[order], rows.ids)]])
 
 
 @dataclass(frozen=True)
@@ -145,26 +186,26 @@ class _Leaf:
     seeds: Examples
 
 
-def _solve_leaf(part: Part, leaf: _Leaf) -> Examples:
-    own = leaf.reading.of(part)
+def _solve_leaf(part: Part, leaf: _Leaf) -> Solved:
+    own, outputs = leaf.reading.of(part), leaf.solver.outputs
     if not len(own):
-        return own
+        return Solved.fresh(own, outputs)
     # A part of one class has a problem to solve, too: against what the others sent ahead.
-    support = leaf.solver.support(Examples.joined([own, leaf.seeds]))
-    return own.picked(np.isin(own.ids, support.ids))
+    support = leaf.solver.support(Solved.fresh(Examples.joined([own, leaf.seeds]), outputs))
+    return support.picked(np.isin(support.rows.ids, own.ids))
 
 
 @dataclass(frozen=True)
 class _Fork:
     solver: _Solver
-    branches: tuple[Examples, Examples]
+    branches: tuple[Solved, Solved]
 
 
-def _solve_fork(fork: _Fork) -> Examples:
-    return fork.solver.support(Examples.joined(fork.branches))
+def _solve_fork(fork: _Fork) -> Solved:
+    return fork.solver.support(Solved.joined(fork.branches))
 
 
-def _travelled(parts: Parts, survey: Survey, solver: _Solver) -> Examples:
+def _travelled(parts: Parts, survey: Survey, solver: _Solver) -> Solved:
     """What reaches the root: the support vectors of the last two branches, and the seeds."""
     leaves = parts.map(_solve_leaf, _Leaf(survey.reading, solver, survey.seeds))
     branches = [leaf for leaf in leaves if len(leaf)]
@@ -172,7 +213,7 @@ def _travelled(parts: Parts, survey: Survey, solver: _Solver) -> Examples:
         pairs = [(branches[i], branches[i + 1]) for i in range(0, len(branches) - 1, 2)]
         odd = branches[len(pairs) * 2 :]
         branches = parts.run(_solve_fork, [_Fork(solver, pair) for pair in pairs]) + odd
-    return Examples.joined([*branches, survey.seeds])
+    return Solved.joined([*branches, Solved.fresh(survey.seeds, solver.outputs)])
 
 
 # ---- the root ------------------------------------------------------------------------------------
@@ -188,10 +229,10 @@ class Root:
         self._ordered = ordered  # parameters that are others while it works
 
     @classmethod
-    def begun(cls, fresh: Any, classes: NDArray[Any], rows: Examples) -> Self:
-        """One that begins with these rows."""
+    def begun(cls, fresh: Any, classes: NDArray[Any], some: Solved) -> Self:
+        """One that begins with these rows, and where their solutions have ended."""
         ordered = _at_work(fresh)
-        return cls(_learned(fresh, rows, classes), np.sort(rows.ids), ordered)
+        return cls(_learned(fresh, some.rows, classes, some.s), np.sort(some.rows.ids), ordered)
 
     @classmethod
     def going_on(cls, model: Any) -> Self:
@@ -226,7 +267,12 @@ def _at_work(fresh: Any) -> dict[str, Any]:
     return ordered
 
 
-def _learned(model: Any, rows: Examples, classes: NDArray[Any] | None = None) -> Any:
+def _learned(
+    model: Any, rows: Examples, classes: NDArray[Any] | None = None, s: Floats | None = None
+) -> Any:
+    """The model with these rows, too; a fresh SmoSVC begins at their coefficients."""
+    if s is not None and s.any() and isinstance(model, SmoSVC):
+        model._start = rows.ids, s
     keys = None if rows.keys is None else rows.keys.tolist()
     return model.partial_fit(
         rows.X, rows.y, classes=classes, sample_weight=rows.weight, ids=rows.ids, keys=keys

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from ..ball.stream_svm import StreamSVC
+from ..prepare.pipeline import OnlinePipeline
 from .averaging import LINEAR, average
 from .balls import merge_balls
 from .cascade import cascade
 from .learned import Learned
 from .parts import Parts
+from .preparing import Prepared
 
 
 def fit(parts: Parts, model: Any, *, rounds: int | None = None) -> Learned:
@@ -20,8 +22,9 @@ def fit(parts: Parts, model: Any, *, rounds: int | None = None) -> Learned:
     parts : Parts
     model : estimator
         ``SmoSVC`` or ``IncrementalSVC``: by :func:`cascade`. ``StreamSVC``: by :func:`merge_balls`.
-        ``PegasosSVC``, ``SGDSVC``, ``PassiveAggressiveClassifier``: by :func:`average`. It is not
-        changed.
+        ``PegasosSVC``, ``SGDSVC``, ``PassiveAggressiveClassifier``: by :func:`average`. An
+        ``OnlinePipeline`` of one of them, whose preparation is fitted: each part prepares its own
+        rows. It is not changed.
     rounds : int or None, default=None
         Of averaging, or of a cascade at most; None is their own default. Balls take one.
 
@@ -29,6 +32,9 @@ def fit(parts: Parts, model: Any, *, rounds: int | None = None) -> Learned:
     -------
     Learned
     """
+    if isinstance(model, OnlinePipeline):
+        prepared = Prepared(parts, model)
+        return prepared.behind(fit(prepared, prepared.last, rounds=rounds))
     if isinstance(model, StreamSVC):
         return merge_balls(parts, model)
     if isinstance(model, LINEAR):

@@ -19,7 +19,7 @@ from .parts import Part
 
 #: With violators come those that this share of the worst violation would make violate: the model
 #: will move by about as much, and they save a round.
-_NEARLY = 0.25
+_NEARLY = 0.1
 
 
 @dataclass(frozen=True)
@@ -84,11 +84,17 @@ def _open_outputs(model: Any, function: Expansion) -> NDArray[np.bool_]:
     """The outputs without a support vector on the margin, which would fix the bias."""
     if getattr(model, "bias", "free") != "free":
         return np.zeros(len(function.bias), dtype=bool)
-    state = model._core.state()
-    order = np.argsort(state["rows.ids"])
-    price = state["cost"][order[np.searchsorted(state["rows.ids"], function.ids, sorter=order)]]
+    price = prices_held(model, function.ids)
     inside = (function.coef != 0) & (np.abs(function.coef) < price)
     return np.asarray(~inside.any(axis=1))
+
+
+def prices_held(model: Any, ids: Ids) -> Floats:
+    """C_i of examples that a machine holds."""
+    state = model._core.state()
+    order = np.argsort(state["rows.ids"])
+    price: Floats = state["cost"][order[np.searchsorted(state["rows.ids"], ids, sorter=order)]]
+    return price
 
 
 @dataclass(frozen=True)

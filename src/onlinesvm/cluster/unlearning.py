@@ -10,11 +10,13 @@ import numpy as np
 from ..base.certificate import CertificateError
 from ..base.keys import read_wanted
 from ..params import check_count
+from ..prepare.pipeline import OnlinePipeline
 from .cascade import Root, demand_exact, feedback, judged
 from .certificate import ClusterCertificate
 from .judging import Solution
 from .learned import Learned
 from .parts import Metered, Parts
+from .preparing import Prepared
 from .survey import Survey
 
 
@@ -30,8 +32,9 @@ def unlearn(parts: Parts, model: Any, keys: Any, *, max_rounds: int = 100) -> Le
     parts : Parts
         Those that the model was learned from, the rows to be forgotten still in them: delete them
         at their source afterwards. Where the parts bring ids of their own, they may be gone before.
-    model : SmoSVC or IncrementalSVC
-        From :func:`cascade`, or from an earlier call of this. It is not changed.
+    model : SmoSVC or IncrementalSVC, or an OnlinePipeline that ends with one
+        From :func:`fit`, :func:`cascade`, or from an earlier call of this. It is not changed. The
+        preparation of a pipeline stays as it is.
     keys : key or list of keys
         A tuple is one key. A key that no row of any part bears is refused by name.
     max_rounds : int, default=100
@@ -42,6 +45,9 @@ def unlearn(parts: Parts, model: Any, keys: Any, *, max_rounds: int = 100) -> Le
         Its certificate is about the rows that remain; ``ids_removed`` lists the others, none of
         which the model holds.
     """
+    if isinstance(model, OnlinePipeline):
+        prepared = Prepared(parts, model)
+        return prepared.behind(unlearn(prepared, prepared.last, keys, max_rounds=max_rounds))
     demand_exact(model)
     check_count("max_rounds", max_rounds, at_least=1)
     wanted, metered = read_wanted(keys), Metered(parts)
@@ -73,6 +79,9 @@ def verify(certificate: ClusterCertificate, model: Any, parts: Parts) -> bool:
     CertificateError
         One sentence on what does not hold.
     """
+    if isinstance(model, OnlinePipeline):
+        prepared = Prepared(parts, model)
+        return verify(certificate, prepared.last, prepared)
     demand_exact(model)
     if certificate.sealed().seal != certificate.seal:
         raise CertificateError("the certificate was altered: its seal does not fit its content")

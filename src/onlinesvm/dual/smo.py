@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base import FreeBias, Multiclass, OnlineClassifier, SoftMargin
+from ..base.core import Floats, Ids
 from ..base.optimality import EXACT
 from ..base.parameters import count, inherit, word
 from ..base.progress import LiveGap, Progress
+from .start import begin_at
 
 
 class SmoSVC(SoftMargin, FreeBias, Multiclass, OnlineClassifier):
@@ -82,7 +84,14 @@ class SmoSVC(SoftMargin, FreeBias, Multiclass, OnlineClassifier):
         """Steps of the last call, by output, or by pair of classes."""
         return self._by_machine(np.asarray(self._fitted_core("n_iter_").steps()))
 
+    # Coefficients by id that the next solution begins at; None: wherever the solver stands.
+    _start: tuple[Ids, Floats] | None = None
+
     def _end_call(self, verb: Literal["learn", "unlearn"], changes: int) -> None:
+        if self._start is not None:
+            kernel = self._core_settings["kernel"]
+            begin_at(self._core, kernel, *self._start, balanced=self.bias == "free")
+            self._start = None
         self._solve()  # until then the core has only taken the rows in, or out
         self._warn_if_capped()
         self._check_tol(changes)

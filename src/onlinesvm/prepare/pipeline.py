@@ -275,6 +275,11 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
         )
         return self
 
+    def _settled_as_it_is(self) -> Self:
+        """A pipeline whose steps have all learned elsewhere."""
+        *transformers, last = (step for _, step in self.steps)
+        return self._stand(_Progress(tuple(transformers), last, None, None))
+
     def _read(self, X: Any, names: Names, *, fresh: bool) -> tuple[Any, Names]:
         by_name = isinstance(self.steps[0][1], OnlineColumns)
         return (read_named if by_name else read_table)(X, names, fresh=fresh)

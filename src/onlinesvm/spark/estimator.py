@@ -117,8 +117,9 @@ class SparkEstimator(_Settings, Estimator["SparkModel"], MLWritable, MLReadable[
 
     Parameters
     ----------
-    model : estimator of this library
-        Its parameters; it is not changed.
+    model : estimator of this library, or an OnlinePipeline that ends with one
+        Its parameters; it is not changed. The preparation of a pipeline must be fitted, to a sample
+        of the rows, since no partition sees them all; each prepares its own rows by it.
 
     Other Parameters
     ----------------

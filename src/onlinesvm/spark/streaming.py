@@ -52,6 +52,8 @@ class StreamLearner(BatchStream):
         As for `Columns`.
     label : str, optional
         None for detectors.
+    weight : str, optional
+        How much a row counts when it is learned, a number >= 0. Exams count each row once.
     key : str, optional
         Whom a row belongs to, for a model that can unlearn by keys.
     order : str or list of str
@@ -95,12 +97,13 @@ class StreamLearner(BatchStream):
         features: str | Sequence[str],
         label: str | None = None,
         *,
+        weight: str | None = None,
         key: str | None = None,
         order: str | Sequence[str] = (),
         options: RunOptions | None = None,
         nulls: Literal["refuse", "keep"] = "refuse",
     ) -> None:
-        self._columns = Columns(features, label, key=key, nulls=nulls)
+        self._columns = Columns(features, label, weight, key, nulls=nulls)
         self._order = (order,) if isinstance(order, str) else tuple(order)
         self._options = options or RunOptions()
         self._begin_with(model)
@@ -162,8 +165,9 @@ class StreamLearner(BatchStream):
         self, rows: Rows, start: int, stop: int, table: Any, letters: list[dict[str, Any]]
     ) -> list[dict[str, Any]]:
         lesson, keys = _lesson(rows, start, stop)
+        weights = None if rows.weight is None else rows.weight[start:stop]
         try:
-            return [drift.row() for drift in self._course.attend(lesson, keys)]
+            return [drift.row() for drift in self._course.attend(lesson, keys, weights)]
         except ValueError as error:
             if not self._course.started:
                 raise

@@ -38,18 +38,21 @@ class Course:
         """Let everybody answer; what they say before they have learned anything does not count."""
         self._mark(Exam(lesson, self._kind), self._ask(lesson), counts=self.started)
 
-    def train(self, lesson: Lesson, keys: list[Any] | None = None) -> None:
+    def train(self, lesson: Lesson, keys: list[Any] | None = None, weights: Any = None) -> None:
         """Teach everybody."""
         for runner in self._runners.values():
-            runner.train(lesson, keys)
+            runner.train(lesson, keys, weights)
         self.started = True
 
-    def attend(self, lesson: Lesson, keys: list[Any] | None = None) -> list[Drift]:
+    def attend(
+        self, lesson: Lesson, keys: list[Any] | None = None, weights: Any = None
+    ) -> list[Drift]:
         """Test and train; if a model refuses the lesson, nothing has changed.
 
-        Marks are given last, for what was said first. Gives the drifts that they show.
+        Marks are given last, for what was said first, and count each example once. Gives the drifts
+        that they show.
         """
-        return self.attend_by(lesson, lambda: self.train(lesson, keys))
+        return self.attend_by(lesson, lambda: self.train(lesson, keys, weights))
 
     def attend_by(self, lesson: Lesson, teach: Callable[[], None]) -> list[Drift]:
         """Test, and let others teach; if they raise, nothing has changed here."""

@@ -103,8 +103,8 @@ class Runner:
         """Mark what it said, or says without a look at the rows, if that counts."""
         raise NotImplementedError
 
-    def train(self, lesson: Lesson, keys: list[Any] | None = None) -> None:
-        """Teach; `keys` say whose the examples are, for models that can forget by them."""
+    def train(self, lesson: Lesson, keys: list[Any] | None = None, weights: Any = None) -> None:
+        """Teach; `keys` say whose the examples are, `weights` how much each of them counts."""
 
     def snapshot(self, seen: int) -> Snapshot:
         """How it stands now; the next stretch of `recent_accuracy` begins."""
@@ -191,9 +191,9 @@ class ModelRunner(Runner):
             return None
         return self.watch.hear(exam.seen, list(map(ne, answers.guess, exam.heard)))
 
-    def train(self, lesson: Lesson, keys: list[Any] | None = None) -> None:
+    def train(self, lesson: Lesson, keys: list[Any] | None = None, weights: Any = None) -> None:
         with self._working("learnt"):
-            self.student.learn(lesson.X, lesson.y, keys)
+            self.student.learn(lesson.X, lesson.y, keys, weights)
         self.learnt += count_rows(lesson.X)
 
     def glance(self, seen: int) -> Snapshot:

@@ -63,13 +63,15 @@ class Student:
         """Its answers, before it hears the labels."""
         raise NotImplementedError
 
-    def learn(self, X: Any, y: Any, keys: Any = None) -> None:
+    def learn(self, X: Any, y: Any, keys: Any = None, weights: Any = None) -> None:
         """Teach it."""
         named = {} if keys is None else {"keys": keys}
+        if weights is not None:
+            named["sample_weight"] = weights
         if self._classes is not None:
             self._learn_many(X, y, classes=self._classes, **named)
             self._classes = None
-        elif keys is None and self._comes_alone(X):
+        elif not named and self._comes_alone(X):
             self._learn_one(X[0], None if y is None else y[0])
         else:
             self._learn_many(X, y, **named)
@@ -157,8 +159,8 @@ class DetectorStudent(Student):
             return Answers(np.where(f < 0, UNUSUAL, USUAL).tolist(), f.tolist())
         return Answers(np.asarray(self.model.predict(X)).tolist())
 
-    def learn(self, X: Any, y: Any, keys: Any = None) -> None:
-        super().learn(X, None, keys)
+    def learn(self, X: Any, y: Any, keys: Any = None, weights: Any = None) -> None:
+        super().learn(X, None, keys, weights)
 
 
 class RiverStudent(Student):
@@ -188,7 +190,9 @@ class RiverStudent(Student):
         score = None if second is None else [row.get(second, 0.0) for row in chances]
         return Answers(guess, score, chances)
 
-    def learn(self, X: Any, y: Any, keys: Any = None) -> None:
+    def learn(self, X: Any, y: Any, keys: Any = None, weights: Any = None) -> None:
+        if weights is not None:
+            raise ValueError("weights are not for a river model, which takes one example at a time")
         if self._kind == "detector":
             for x in records(X):
                 self.model.learn_one(x)
