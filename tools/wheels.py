@@ -171,7 +171,7 @@ TESTS = [
 IMPORT = """
 import time
 begin = time.process_time()
-import numpy, scipy.sparse, sklearn.base, sklearn.utils.validation, safetensors.numpy
+import numpy, scipy.sparse, sklearn.base, sklearn.utils.validation
 others = time.process_time()
 import onlinesvm
 print(others - begin, time.process_time() - others)

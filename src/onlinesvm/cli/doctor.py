@@ -30,7 +30,7 @@ def doctor_table() -> Table:
     table.add_row("Python", f"{platform.python_version()} ({platform.python_implementation()})")
     table.add_row("system", f"{sys.platform}, {platform.machine()}")
     table.add_row("core", f"{_core.isa}, built by {_core.compiler}")
-    for name in ("numpy", "scipy", "scikit-learn", "safetensors"):
+    for name in ("numpy", "scipy", "scikit-learn", "narwhals"):
         table.add_row(name, _version_of(name) or "missing")
     for extra, packages in _extras().items():
         missing = [name for name in packages if _version_of(name) is None]
