@@ -59,7 +59,8 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
             moves |= machines_[o]->add(c, this->sign(o, y), cost(c), row.data(), f_[o]);
         this->keep_or_recycle(c, std::move(row), moves && !by_call_);
         if (by_call_) {
-            if (++unsettled_ >= std::max(kFirst, rows_->size() / 2)) solve();
+            ++unsettled_;
+            if (has_grown()) solve_roughly();
             return;
         }
         for (std::size_t o = 0; o < machines_.size(); ++o)
@@ -67,8 +68,8 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
         relax();
     }
 
-    // What a call has brought becomes optimal. In between it does each time the examples have grown by
-    // half, so that few of those to come seem to violate their conditions.
+    // What a call has brought becomes optimal. In between it does roughly, each time the examples have
+    // grown by half, so that few of those to come seem to violate their conditions.
     void solve() {
         if (unsettled_ > 0) settle(unsettled_);
     }
@@ -177,6 +178,7 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
     // Solved to a part of tol: the rest is for moves that the cold members have yet to hear of.
     static constexpr double kKept = 0.8;
     static constexpr std::size_t kFirst = 512;
+    static constexpr double kRough = 0.1;  // in units of the margin
     static constexpr double kExact = sizeof(T) == 4 ? 1e-6 : 1e-9;
 
     // The machines solve to another tolerance while it lives.
@@ -197,6 +199,16 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
         double before_ = 0;  // of all: they are made alike
     };
 
+    bool has_grown() const {
+        std::size_t mark = kFirst;
+        while (mark < rows_->size()) mark += mark / 2;
+        return mark == rows_->size();
+    }
+    void solve_roughly() {
+        const Within within(machines_, kRough);
+        for (auto& machine : machines_) machine->settle(unsettled_);
+        relax();
+    }
     void settle(std::size_t changes = 1) {
         for (auto& machine : machines_) machine->settle(changes);
         relax();
