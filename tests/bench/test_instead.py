@@ -102,12 +102,24 @@ def test_settings_are_chosen_without_a_look_at_the_test(rows):
         def __getitem__(self, key):
             raise AssertionError("the test rows were looked at")
 
-    sealed = replace(rows, X_test=Sealed(), y_test=Sealed())
+    sealed = replace(rows, name="sealed", X_test=Sealed(), y_test=Sealed())
     reader = rival(lambda settings: lambda X, told: (X[:, settings["column"]] > 0) * 1)
     reader = replace(reader, grid={"column": (2, 0, 1)})
     assert choose(reader, sealed) == {"column": 0}
     same = replace(rival(None), asks=lambda contest: reader)
     assert choose(same, sealed) == {"column": 0}
+
+
+def test_who_shares_a_point_is_told_the_same_one(rows, monkeypatch):
+    from bench.quality import rivals
+
+    points = iter([{"column": 0}, {"column": 1}])
+    monkeypatch.setattr(rivals, "alone", lambda work, limit: {"point": next(points)})
+    monkeypatch.setattr(rivals, "_answers", {})
+    reader = replace(rival(None), grid={"column": (2, 0, 1)})
+    one, other = (replace(rival(None), name=n, asks=lambda contest: reader) for n in "ab")
+    assert rivals.choose(one, rows) == rivals.choose(other, rows) == {"column": 0}
+    assert rivals.choose(one, replace(rows, name="others")) == {"column": 1}
 
 
 def test_the_best_point_so_far_is_taken_when_the_time_is_up(rows, monkeypatch):
