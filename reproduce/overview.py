@@ -21,7 +21,7 @@ import numpy as np
 import onlinesvm
 from bench.quality.alone import Facts
 from bench.quality.contests import GENERATED, STREAMS, Contest, available, blind, contest
-from bench.quality.pages import Field, dot, log_axis, number, origins, standard_error, summary
+from bench.quality.pages import Field, Spot, dot, log_axis, number, origins, standard_error, summary
 from bench.quality.rivals import SIZE, Rival, Settings, measure
 from onlinesvm.report.style import figure as new_figure
 from reproduce.journal import Journal
@@ -222,6 +222,7 @@ def draw(field: Field) -> Figure:
     }
     picture = new_figure(figsize=(14, 3.6 * len(field.facts) + 1.4))
     panels = picture.subplots(len(field.facts), 3, squeeze=False, sharey="row")
+    marked: list[tuple[Any, list[Spot]]] = []
     for row, (stream, group) in zip(panels, field.facts.items(), strict=True):
         there = {name: facts for name, facts in group.items() if "accuracy" in facts}
         best = max(facts["accuracy"] for facts in there.values())
@@ -236,12 +237,13 @@ def draw(field: Field) -> Figure:
                 seen = {name: one for name, one in seen.items() if name in SAVES_LABELS}
             share = 100 / most if key == "labels" else 1.0
             spots = [(share * one[key], one["accuracy"], name) for name, one in seen.items()]
-            number(ax, spots, numbers, colours)
+            ax.plot([x for x, *_ in spots], [y for _, y, _ in spots], alpha=0)  # for the limits
             log_axis(ax)
             ax.set(xlabel=label, axisbelow=True)
             ax.set_ylim(floor - 0.08 * (best - floor), best + 0.08 * (best - floor))
             ax.grid(color="#EEEEEE", linewidth=0.8)
             ax.spines[["top", "right"]].set_visible(False)
+            marked.append((ax, spots))
         row[2].set_xlim(0.8, 140)
         row[0].set_title(stream, loc="left")
         row[0].set_ylabel("accuracy, %")
@@ -251,6 +253,7 @@ def draw(field: Field) -> Figure:
         ncols=4,
         frameon=False,
     )
+    number(picture, marked, numbers, colours)
     return picture
 
 
@@ -315,7 +318,8 @@ def _claim(
         f"{stream} {ours[stream] - others[stream]:+.1f}{'' if kept[stream] else ' (not)'}"
         for stream in common
     )
-    return Verdict.claim("remarks", what, said, points, all(kept.values()))
+    why = f"not so on {', '.join(stream for stream in common if not kept[stream])}"
+    return Verdict.claim("remarks", what, said, points, all(kept.values()), why)
 
 
 PAPER = Paper(

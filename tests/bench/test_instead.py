@@ -360,3 +360,25 @@ def test_a_remark_is_contradicted_by_one_stream():
     both = overview._claim(field, *words)
     assert (both.word, both.ours) == ("short", "calm -0.2, wild -5.0 (not)")
     assert overview._claim(Field({}, frozenset()), *words).word == "not measured yet"
+
+
+def test_numbers_of_a_map_do_not_cover_each_other():
+    from bench.quality.pages import DISC, number
+    from onlinesvm.report.style import figure
+
+    picture = figure(figsize=(4, 3))
+    ax = picture.subplots()
+    ax.set(xlim=(0.1, 10), ylim=(0, 10), xscale="log")
+    spots = [(1.0, 5.0, "a"), (1.01, 5.0, "b"), (1.0, 5.05, "c"), (8.0, 2.0, "d")]
+    names = [name for *_, name in spots]
+    number(picture, [(ax, spots)], {n: k for k, n in enumerate(names)}, dict.fromkeys(names, "k"))
+    shown = {names[int(text.get_text())]: text for text in ax.texts}
+    places = {
+        name: ax.transData.transform(text.xy) * 72 / picture.dpi + text.xyann
+        for name, text in shown.items()
+    }
+    apart = [np.hypot(*(places[a] - places[b])) for a in places for b in places if a < b]
+    assert len(apart) == 6
+    assert min(apart) >= DISC - 1e-9
+    assert shown["d"].xyann == pytest.approx((0, 0))  # nobody is in its way
+    assert {name: text.xy for name, text in shown.items()} == {n: (x, y) for x, y, n in spots}
