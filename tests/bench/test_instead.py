@@ -382,3 +382,35 @@ def test_numbers_of_a_map_do_not_cover_each_other():
     assert min(apart) >= DISC - 1e-9
     assert shown["d"].xyann == pytest.approx((0, 0))  # nobody is in its way
     assert {name: text.xy for name, text in shown.items()} == {n: (x, y) for x, y, n in spots}
+
+
+def test_kinds_and_likes_are_counted_by_the_error_of_the_test():
+    from bench.quality.instead import RIVALS
+    from bench.quality.kinds import KINDS, LIKES, like_beside_like, which_kind
+    from bench.quality.pages import Field
+
+    named = [name for members in KINDS.values() for name in members]
+    assert sorted(named) == sorted(RIVALS)  # each in one kind
+    assert {name for pair in LIKES for name in pair} <= set(RIVALS)
+
+    def facts(accuracy, learn_s):
+        told = {"predict_s": 1.0, "peak_mib": 2.0, "tested": 900}
+        return {"accuracy": accuracy, "learn_s": learn_s} | told
+
+    group = {  # nine hundred rows at 90 percent: differences up to 2.83 are noise
+        "SVC": facts(90.0, 2.0),
+        "SmoSVC": facts(88.0, 1.0),
+        "IncrementalSVC": facts(80.0, 0.1),
+        "SGDSVC": facts(85.0, 0.5),
+        "SGDClassifier": {"ended": "stopped after 60 s"},
+        "LinearSVC": facts(80.0, 1.0),
+    }
+    field = Field({"one": group}, frozenset(["SmoSVC", "SGDSVC"]))
+    kinds = which_kind({"rows": field}, "SVC").splitlines()[2:]
+    assert kinds[0] == "| rows | exact SVM | 1 of 1 | 0.0 | 0.5 |"
+    assert kinds[1] == "| rows | linear | 0 of 1 | 5.0 | 0.25 |"
+    assert len(kinds) == 2
+    likes = like_beside_like(field).splitlines()[2:]
+    assert likes[0] == "| **SmoSVC** beside SVC |  | 1 |  | -2.0 | 0.5 | 1 | 1 |"
+    assert likes[1] == "| **SGDSVC** beside LinearSVC |  |  | 1 | +5.0 | 0.5 | 1 | 1 |"
+    assert len(likes) == 2
