@@ -12,7 +12,7 @@ and gradient descent over all rows is no online method.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -148,19 +148,23 @@ def passes(journal: Journal) -> Field:
     return Field(there, frozenset())
 
 
+def blindly(journal: Journal) -> dict[str, Facts]:
+    """The size of each stream, and the accuracy of those who look at no row of it."""
+    rows = QUICK_ROWS if journal.quick else None
+    names = list(SIX if journal.measured else available(SIX))
+    told = journal.work([{"contest_name": name, "rows": rows} for name in names], blind)
+    return {name: facts for name, facts in zip(names, told, strict=True) if facts is not None}
+
+
 # --- what is shown -------------------------------------------------------------------------------
 
 
 def streams(journal: Journal) -> Shown:
     """The six streams, and what is to be had without looking at a row."""
-    rows = QUICK_ROWS if journal.quick else None
-    names = list(SIX if journal.measured else available(SIX))
-    told = journal.work([{"contest_name": name, "rows": rows} for name in names], blind)
     lines = [
         [name, f"{facts['rows']:,}", f"{facts['features']:,}"]
         + [f"{facts[who]:.1f}" for who in ("the majority", "the last label")]
-        for name, facts in zip(names, told, strict=True)
-        if facts is not None
+        for name, facts in blindly(journal).items()
     ]
     head = ["stream", "rows", "features", "the majority, %", "the last label, %"]
     return Shown(table(head, lines))
@@ -191,8 +195,22 @@ def accuracy(journal: Journal) -> Shown:
             lines.append([section, name, *cells, mean])
     head = ["", "method", *field.facts, "points below the best, mean"]
     gone = [stream for stream in SIX if stream not in field.facts]
-    missing = f"\n\n**{MISSING.capitalize()}:** {', '.join(gone)}." if gone else ""
-    return Shown(table(head, lines) + missing)
+    missing = f"**{MISSING.capitalize()}:** {', '.join(gone)}." if gone else ""
+    said = [table(head, lines), missing, *([in_short(field, blindly(journal))] if best else [])]
+    return Shown("\n\n".join(part for part in said if part))
+
+
+def in_short(field: Field, ignorant: Mapping[str, Facts]) -> str:
+    """Who is least and most below the best, and where nobody reaches those who know nothing."""
+    ranked = [name for name in field.ranked() if np.isfinite(field.below_best(name))]
+    least, most = (
+        "; ".join(f"{name} ({field.below_best(name):.1f})" for name in some)
+        for some in (ranked[:3], ranked[:-4:-1])
+    )
+    best = {s: max(field.values(m, "accuracy").get(s, 0.0) for m in ranked) for s in field.facts}
+    beaten = [s for s in best if s in ignorant and best[s] < ignorant[s]["the last label"]]
+    idle = f" Nobody reaches those who repeat the last label on {', '.join(beaten)}."
+    return f"Least below the best in the mean: {least}. Most: {most}.{idle if beaten else ''}"
 
 
 def cost(journal: Journal) -> Shown:

@@ -414,3 +414,18 @@ def test_kinds_and_likes_are_counted_by_the_error_of_the_test():
     assert likes[0] == "| **SmoSVC** beside SVC |  | 1 |  | -2.0 | 0.5 | 1 | 1 |"
     assert likes[1] == "| **SGDSVC** beside LinearSVC |  |  | 1 | +5.0 | 0.5 | 1 | 1 |"
     assert len(likes) == 2
+
+
+def test_the_overview_in_short_names_the_ends_and_where_nobody_beats_the_last_label():
+    from bench.quality.pages import Field
+    from reproduce.overview import in_short
+
+    right = {"a": (90.0, 60.0), "b": (80.0, 70.0), "c": (70.0, 70.0), "d": (60.0, 60.0)}
+    facts = {s: {m: {"accuracy": v[k]} for m, v in right.items()} for k, s in enumerate("xy")}
+    facts["x"]["e"] = {"ended": "stopped after 60 s"}
+    told = in_short(Field(facts, frozenset()), {"x": {"the last label": 89.0}})
+    assert told.startswith("Least below the best in the mean: a (5.0); b (5.0); c (10.0). Most: d")
+    assert "e (" not in told
+    assert "Nobody" not in told
+    told = in_short(Field(facts, frozenset()), {"y": {"the last label": 70.5}})
+    assert told.endswith("Nobody reaches those who repeat the last label on y.")
