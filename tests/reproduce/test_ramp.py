@@ -260,3 +260,22 @@ def test_what_is_measured_is_read_without_any_data(checkout, monkeypatch):
     monkeypatch.setattr(setting, "load", no_data)
     told = Told(lambda cell: 90.0 - cell["C"] / 1000)
     assert setting.choices(told, ["USPS"])["USPS", 0, "PA"].words["C"] == 0.1
+
+
+def test_the_removal_step_is_shown_by_the_orders_that_are_whole(journal):
+    from reproduce.ramp.figures import figure_5
+
+    assert figure_5(journal).text.startswith("Orders measured: Gauss 2, Checkerboard 2.")
+
+    def forget(*words):
+        for name in [n for n in journal._cells if all(word in n for word in words)]:
+            del journal._cells[name]
+
+    journal.measured = True
+    forget("removal", "task Gauss", "keep 0", "order 1")
+    forget("removal", "task Checkerboard", "keep 100,")
+    shown = figure_5(journal)
+    assert shown.text.startswith("Orders measured: Gauss 1.")
+    words = {one.what.partition(":")[0]: one.word for one in shown.verdicts}
+    assert words["Checkerboard"] == "not measured yet"
+    assert words["Gauss"] in ("met", "short")
