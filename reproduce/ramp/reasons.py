@@ -26,7 +26,12 @@ ELSEWHERE = {
 }
 LOOKED_AT = 5  # orders there
 ONE_DRAW = ("Checkerboard", "OnlineSVM-R")  # its printed deviations are those of orders alone
-WHOLE_GRID = (("USPS", "LIBSVM"), ("USPS", "OnlineSVM-R"), ("DNA", "OnlineASVM-R"))
+WHOLE_GRID = (
+    ("USPS", "LIBSVM"),
+    ("USPS", "IDSVM"),
+    ("USPS", "OnlineSVM-R"),
+    ("DNA", "OnlineASVM-R"),
+)
 
 
 def reasons(journal: Journal, chosen: Choices, runs: Runs) -> Reasons:
