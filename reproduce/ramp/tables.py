@@ -94,7 +94,7 @@ def judge(
         name, ours = f"{task}, {learner}, {what}", [facts[what] for facts in runs]
         one = Verdict.of("table 1", name, there, ours)
         if 0 < len(ours) < orders:
-            one = replace(one, ours=f"{one.ours}, {len(ours)} orders")
+            one = replace(one, ours=f"{one.ours}, {len(ours)} order{'s' * (len(ours) > 1)}")
         if learner == "IDSVM" and task in STOPPED and ours:
             one = replace(one, word="cannot be repeated", why="stopped there after 5,000 seconds")
         elif one.word == "short" and beyond_reach(task, what, there):
