@@ -12,7 +12,7 @@ and gradient descent over all rows is no online method.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ import numpy as np
 import onlinesvm
 from bench.quality.alone import Facts
 from bench.quality.contests import GENERATED, STREAMS, Contest, available, blind, contest
-from bench.quality.pages import Field, dot, log_axis, number, origins, standard_error, summary
+from bench.quality.pages import Field, Spot, dot, log_axis, number, origins, standard_error, summary
 from bench.quality.rivals import SIZE, Rival, Settings, measure
 from onlinesvm.report.style import figure as new_figure
 from reproduce.journal import Journal
@@ -148,19 +148,23 @@ def passes(journal: Journal) -> Field:
     return Field(there, frozenset())
 
 
+def blindly(journal: Journal) -> dict[str, Facts]:
+    """The size of each stream, and the accuracy of those who look at no row of it."""
+    rows = QUICK_ROWS if journal.quick else None
+    names = list(SIX if journal.measured else available(SIX))
+    told = journal.work([{"contest_name": name, "rows": rows} for name in names], blind)
+    return {name: facts for name, facts in zip(names, told, strict=True) if facts is not None}
+
+
 # --- what is shown -------------------------------------------------------------------------------
 
 
 def streams(journal: Journal) -> Shown:
     """The six streams, and what is to be had without looking at a row."""
-    rows = QUICK_ROWS if journal.quick else None
-    names = list(SIX if journal.measured else available(SIX))
-    told = journal.work([{"contest_name": name, "rows": rows} for name in names], blind)
     lines = [
         [name, f"{facts['rows']:,}", f"{facts['features']:,}"]
         + [f"{facts[who]:.1f}" for who in ("the majority", "the last label")]
-        for name, facts in zip(names, told, strict=True)
-        if facts is not None
+        for name, facts in blindly(journal).items()
     ]
     head = ["stream", "rows", "features", "the majority, %", "the last label, %"]
     return Shown(table(head, lines))
@@ -191,8 +195,22 @@ def accuracy(journal: Journal) -> Shown:
             lines.append([section, name, *cells, mean])
     head = ["", "method", *field.facts, "points below the best, mean"]
     gone = [stream for stream in SIX if stream not in field.facts]
-    missing = f"\n\n**{MISSING.capitalize()}:** {', '.join(gone)}." if gone else ""
-    return Shown(table(head, lines) + missing)
+    missing = f"**{MISSING.capitalize()}:** {', '.join(gone)}." if gone else ""
+    said = [table(head, lines), missing, *([in_short(field, blindly(journal))] if best else [])]
+    return Shown("\n\n".join(part for part in said if part))
+
+
+def in_short(field: Field, ignorant: Mapping[str, Facts]) -> str:
+    """Who is least and most below the best, and where nobody reaches those who know nothing."""
+    ranked = [name for name in field.ranked() if np.isfinite(field.below_best(name))]
+    least, most = (
+        "; ".join(f"{name} ({field.below_best(name):.1f})" for name in some)
+        for some in (ranked[:3], ranked[:-4:-1])
+    )
+    best = {s: max(field.values(m, "accuracy").get(s, 0.0) for m in ranked) for s in field.facts}
+    beaten = [s for s in best if s in ignorant and best[s] < ignorant[s]["the last label"]]
+    idle = f" Nobody reaches those who repeat the last label on {', '.join(beaten)}."
+    return f"Least below the best in the mean: {least}. Most: {most}.{idle if beaten else ''}"
 
 
 def cost(journal: Journal) -> Shown:
@@ -222,6 +240,7 @@ def draw(field: Field) -> Figure:
     }
     picture = new_figure(figsize=(14, 3.6 * len(field.facts) + 1.4))
     panels = picture.subplots(len(field.facts), 3, squeeze=False, sharey="row")
+    marked: list[tuple[Any, list[Spot]]] = []
     for row, (stream, group) in zip(panels, field.facts.items(), strict=True):
         there = {name: facts for name, facts in group.items() if "accuracy" in facts}
         best = max(facts["accuracy"] for facts in there.values())
@@ -236,12 +255,13 @@ def draw(field: Field) -> Figure:
                 seen = {name: one for name, one in seen.items() if name in SAVES_LABELS}
             share = 100 / most if key == "labels" else 1.0
             spots = [(share * one[key], one["accuracy"], name) for name, one in seen.items()]
-            number(ax, spots, numbers, colours)
+            ax.plot([x for x, *_ in spots], [y for _, y, _ in spots], alpha=0)  # for the limits
             log_axis(ax)
             ax.set(xlabel=label, axisbelow=True)
             ax.set_ylim(floor - 0.08 * (best - floor), best + 0.08 * (best - floor))
             ax.grid(color="#EEEEEE", linewidth=0.8)
             ax.spines[["top", "right"]].set_visible(False)
+            marked.append((ax, spots))
         row[2].set_xlim(0.8, 140)
         row[0].set_title(stream, loc="left")
         row[0].set_ylabel("accuracy, %")
@@ -251,6 +271,7 @@ def draw(field: Field) -> Figure:
         ncols=4,
         frameon=False,
     )
+    number(picture, marked, numbers, colours)
     return picture
 
 
@@ -315,7 +336,8 @@ def _claim(
         f"{stream} {ours[stream] - others[stream]:+.1f}{'' if kept[stream] else ' (not)'}"
         for stream in common
     )
-    return Verdict.claim("remarks", what, said, points, all(kept.values()))
+    why = f"not so on {', '.join(stream for stream in common if not kept[stream])}"
+    return Verdict.claim("remarks", what, said, points, all(kept.values()), why)
 
 
 PAPER = Paper(

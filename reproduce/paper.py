@@ -85,7 +85,7 @@ def write(paper: Paper, exhibit: Exhibit, shown: Shown, docs: Path = DOCS) -> li
 
 def verdict_page(papers: Sequence[Paper], journal: Callable[[str], Journal]) -> dict[str, str]:
     """The bodies of docs/papers/verdicts.md: all papers counted, and all that fell short."""
-    rows, short = [], []
+    rows, short, every = [], [], []
     for paper in papers:
         there = journal(paper.name)
         link = f"[{paper.title}]({paper.page})"
@@ -94,6 +94,8 @@ def verdict_page(papers: Sequence[Paper], journal: Callable[[str], Journal]) -> 
             if verdicts:
                 rows.append([link, exhibit.__name__.replace("_", " "), *counted(verdicts)])
             short += [[link, *line] for line in fallen_short(verdicts)]
+            every += verdicts
+    rows.append(["all", "", *counted(every)])
     return {
         "counted": table(["paper", "exhibit", *WORDS], rows),
         "short": table(["paper", "exhibit", "what", "printed", "ours", "verdict", "why"], short),

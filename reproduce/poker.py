@@ -15,10 +15,10 @@ clusters stand in, and the rule chooses their distance along with C.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
-from statistics import fmean
+from statistics import fmean, pstdev
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +29,7 @@ from onlinesvm.datasets import Dataset, DownloadError, fetch
 from onlinesvm.report.style import LINES, figure
 from reproduce.journal import Facts, Journal
 from reproduce.paper import Paper, Shown, table
-from reproduce.verdict import Printed, Verdict, spread
+from reproduce.verdict import Printed, Verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -217,28 +217,36 @@ def table_1(journal: Journal) -> Shown:
         for k, rule in enumerate(RULES)
     ]
     ends = [
-        f"{', '.join(f'{size:,}' for size in choices[n].ends) if n in choices else ''} "
-        f"({', '.join(f'{size:,}' for size in p.partition)})"
+        f"{numbers(choices[n].ends) if n in choices else ''} ({numbers(p.partition)})"
         for n, p in PROBLEMS.items()
     ]
     settings = [f"{choices[n].C:g}" if n in choices else "" for n in PROBLEMS]
     lines += [["S, E, O at the end", *ends], ["C, by the rule", *settings]]
-    return Shown(table(["rule", *PROBLEMS], lines), verdicts=list(verdicts(counts)))
+    heads = [n if p.stated else f"{n} (a stand-in)" for n, p in PROBLEMS.items()]
+    return Shown(table(["rule", *heads], lines), verdicts=list(verdicts(counts, choices)))
+
+
+def numbers(sizes: Sequence[int]) -> str:
+    return ", ".join(f"{size:,}" for size in sizes)
 
 
 def mean_of(counts: Sequence[int]) -> str:
-    return spread(counts) if counts else "not yet"
+    return f"{fmean(counts):,.0f} ± {pstdev(counts):,.0f}" if counts else "not yet"
 
 
-def verdicts(counts: Counts) -> Iterator[Verdict]:
+def verdicts(counts: Counts, choices: dict[str, Chosen]) -> Iterator[Verdict]:
     for name, problem in PROBLEMS.items():
+        end = numbers(choices[name].ends) if name in choices else ""
+        why = f"with the C nearest to the printed end, {numbers(problem.partition)}, it is {end}"
         for rule, printed in zip(RULES, problem.printed, strict=True):
-            what = f"{name}, {rule}"
+            what, ours = f"{name}, {rule}", counts[name][rule]
             if problem.stated:
-                yield Verdict.of("table 1", what, Printed.count(printed), counts[name][rule])
+                yield Verdict.of("table 1", what, Printed.count(printed), ours, why)
             else:
-                why = "the set is not described"
-                yield Verdict.impossible("table 1", what, f"{printed:,}", why)
+                one = Verdict.impossible(
+                    "table 1", what, f"{printed:,}", "the set is not described; ours is a stand-in"
+                )
+                yield replace(one, ours=mean_of(ours))
         for rule in ("MaxSlk", "Cls2W"):
             with_it, without = counts[name][f"{rule}+dObj"], counts[name][rule]
             if not with_it or not without:
@@ -323,7 +331,10 @@ def draw(curves: Curves, label: str, title: str, *, log: bool) -> Figure:
         axes.plot(list(curve), list(curve.values()), dash, marker="o", color=colour, label=name)
     if log:
         axes.set_xscale("log")
-        axes.set_yscale("log")
+        every = sorted({x for curve in curves.values() for x in curve})
+        axes.set_xticks(every, [f"{x:,}" for x in every])
+        axes.minorticks_off()
+        axes.set_ylim(bottom=0)
     axes.set_xlabel(label)
     axes.set_ylabel("breakpoints")
     axes.set_title(title, loc="left")

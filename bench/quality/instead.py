@@ -33,6 +33,7 @@ from bench.quality.alone import Facts
 from bench.quality.budget import Behind
 from bench.quality.contests import SETS, STREAMS, TEXTS, Contest, available, blind
 from bench.quality.contests import contest as named
+from bench.quality.kinds import like_beside_like, which_kind
 from bench.quality.pages import FACTS, Field, map_of, matrix, origins, summary, winners
 from bench.quality.rivals import SIZE, Rival, River, Settings, Vowpal, measure
 from bench.tables import replace, table
@@ -275,9 +276,11 @@ def page(journal: Journal, rows: int | None) -> dict[str, str]:
     whole = met(journal, every, rows)
     bodies = {"winners": winners(whole), "contests": blind_rows(journal, every, rows)}
     bodies["missing"] = unmeasured(whole, every)
+    bodies["likes"] = like_beside_like(whole)
+    parts = {title: whole.among(group) for title, group in GROUPS.items()}
+    bodies["kinds"] = which_kind(parts, BASE)
     details = []
-    for title, group in GROUPS.items():
-        part = whole.among(group)
+    for title, part in parts.items():
         key = title.split()[0].strip(",").lower()
         bodies[key] = summary(part, BASE) if part.facts else f"{MISSING.capitalize()}."
         if part.facts:

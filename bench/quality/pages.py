@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
@@ -187,6 +188,7 @@ def map_of(groups: Mapping[str, Field], base: str) -> Figure:
     colours = {name: OURS if name in ours else THEIRS for name in numbers}
     picture = new_figure(figsize=(14, 4.2 * len(groups)))
     panels = picture.subplots(len(groups), len(AXES), squeeze=False, sharey="row")
+    marked: list[tuple[Any, list[Spot]]] = []
     for row, (title, field) in zip(panels, groups.items(), strict=True):
         for ax, (key, label) in zip(row, AXES.items(), strict=True):
             spots = []
@@ -194,7 +196,7 @@ def map_of(groups: Mapping[str, Field], base: str) -> Figure:
                 x, y = field.times(name, key, base), field.below_best(name)
                 if x is not None and np.isfinite(y):
                     spots.append((x, y, name))
-            number(ax, spots, numbers, colours)
+            ax.plot([x for x, *_ in spots], [y for _, y, _ in spots], alpha=0)  # for the limits
             log_axis(ax)
             ax.set_xlabel(label.format(base=base))
             ax.set_yscale("symlog", linthresh=2)
@@ -206,10 +208,12 @@ def map_of(groups: Mapping[str, Field], base: str) -> Figure:
             ax.grid(color="#EEEEEE", linewidth=0.8)
             ax.set_axisbelow(True)
             ax.spines[["top", "right"]].set_visible(False)
+            marked.append((ax, spots))
         row[0].set_title(title, loc="left")
         row[0].set_ylabel("points below the best")
     handles = [dot(colours[name], f"{k}  {name}") for name, k in numbers.items()]
     picture.legend(handles=handles, loc="outside lower center", ncols=4, frameon=False)
+    number(picture, marked, numbers, colours)
     return picture
 
 
@@ -236,16 +240,55 @@ def log_axis(ax: Any) -> None:
     ax.xaxis.set_minor_formatter(NullFormatter())
 
 
+Spot = tuple[float, float, str]  # where, and whose
+DISC = 13.0  # points from one number to the next
+
+
 def number(
-    ax: Any,
-    spots: list[tuple[float, float, str]],
+    picture: Figure,
+    marked: Iterable[tuple[Any, Iterable[Spot]]],
     numbers: Mapping[str, int],
     colours: Mapping[str, str],
 ) -> None:
-    """A disc for each, with its number."""
-    for x, y, name in spots:
-        colour = colours[name]
-        ax.plot([x], [y], "o", color=colour, markersize=13, markeredgecolor="white", alpha=0.9)
-        ax.annotate(
-            str(numbers[name]), (x, y), ha="center", va="center", color="white", fontsize=7.5
-        )
+    """A dot for each spot of some axes, and a disc with its number: there, or beside if taken.
+
+    Comes last: what would cover what is decided on the paper, when all axes have their limits.
+    """
+    picture.draw_without_rendering()
+    for ax, spots in marked:
+        taken: list[Any] = []
+        for x, y, name in sorted(spots):
+            at = ax.transData.transform((x, y)) * 72 / picture.dpi  # in points, as discs are
+            shift = next(
+                s for s in _around() if all(np.hypot(*(at + s - t)) >= DISC for t in taken)
+            )
+            taken.append(at + shift)
+            _disc(ax, (x, y), shift, str(numbers[name]), colours[name])
+
+
+def _disc(ax: Any, at: tuple[float, float], shift: Any, words: str, colour: str) -> None:
+    ax.plot(*at, "o", color=colour, markersize=3.5)
+    pad = 0.28 if len(words) > 1 else 0.42
+    ax.annotate(
+        words,
+        at,
+        shift,
+        textcoords="offset points",
+        ha="center",
+        va="center",
+        color="white",
+        fontsize=7.5,
+        bbox={"boxstyle": f"circle,pad={pad}", "facecolor": colour, "linewidth": 0, "alpha": 0.92},
+        arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.8},
+        annotation_clip=False,
+    )
+
+
+def _around() -> Iterator[Any]:
+    """Places for a number: the spot itself, then circles around it."""
+    yield np.zeros(2)
+    for ring in itertools.count(1):
+        turns = np.arange(8 * ring) / (8 * ring)
+        for turn in turns:
+            angle = 2 * np.pi * turn
+            yield ring * DISC * np.array([np.cos(angle), np.sin(angle)])

@@ -1,4 +1,4 @@
-"""What figures 2 to 6 measure: each function is one cell."""
+"""What table 1 and figures 2 to 6 measure: each function is one cell."""
 
 from __future__ import annotations
 
@@ -13,6 +13,44 @@ from reproduce.journal import Facts
 from reproduce.ramp.setting import LEARNERS, Array, learn, load, percent
 
 TESTED = 4000  # test rows at most for each point of figure 6
+
+
+def one_pass(
+    task: str,
+    learner: str,
+    order: int,
+    C: float,
+    width: float,
+    scaling: str,
+    rows: int | None,
+) -> Facts:
+    """Test accuracy in percent and support vectors after the training rows of one order."""
+    data = load(task, order, rows, scaling)
+    model = LEARNERS[learner](C, data.gamma(width))
+    began = time.process_time()
+    learn(model, data.X, data.y)
+    seconds = time.process_time() - began
+    return {
+        "accuracy": percent(model, data.X_test, data.y_test),
+        "support vectors": len(model.support_),
+        "labels": int(getattr(model, "labels_used_", len(data.y))),
+        "cpu_s": round(seconds, 3),
+    }
+
+
+def orders_of_a_draw(
+    task: str, learner: str, draw: int, C: float, width: float, orders: int, rows: int | None
+) -> Facts:
+    """Test accuracy and support vectors after the same training rows in several orders."""
+    data = load(task, draw, rows)
+    facts: Facts = {"accuracy": [], "support vectors": []}
+    for order in range(orders):
+        at = np.random.default_rng([draw, order]).permutation(len(data.y))
+        model = LEARNERS[learner](C, data.gamma(width))
+        learn(model, data.X[at], data.y[at])
+        facts["accuracy"].append(percent(model, data.X_test, data.y_test))
+        facts["support vectors"].append(len(model.support_))
+    return facts
 
 
 def solution(learner: str, order: int, C: float, width: float, rows: int) -> Facts:

@@ -102,12 +102,24 @@ def test_settings_are_chosen_without_a_look_at_the_test(rows):
         def __getitem__(self, key):
             raise AssertionError("the test rows were looked at")
 
-    sealed = replace(rows, X_test=Sealed(), y_test=Sealed())
+    sealed = replace(rows, name="sealed", X_test=Sealed(), y_test=Sealed())
     reader = rival(lambda settings: lambda X, told: (X[:, settings["column"]] > 0) * 1)
     reader = replace(reader, grid={"column": (2, 0, 1)})
     assert choose(reader, sealed) == {"column": 0}
     same = replace(rival(None), asks=lambda contest: reader)
     assert choose(same, sealed) == {"column": 0}
+
+
+def test_who_shares_a_point_is_told_the_same_one(rows, monkeypatch):
+    from bench.quality import rivals
+
+    points = iter([{"column": 0}, {"column": 1}])
+    monkeypatch.setattr(rivals, "alone", lambda work, limit: {"point": next(points)})
+    monkeypatch.setattr(rivals, "_answers", {})
+    reader = replace(rival(None), grid={"column": (2, 0, 1)})
+    one, other = (replace(rival(None), name=n, asks=lambda contest: reader) for n in "ab")
+    assert rivals.choose(one, rows) == rivals.choose(other, rows) == {"column": 0}
+    assert rivals.choose(one, replace(rows, name="others")) == {"column": 1}
 
 
 def test_the_best_point_so_far_is_taken_when_the_time_is_up(rows, monkeypatch):
@@ -348,3 +360,72 @@ def test_a_remark_is_contradicted_by_one_stream():
     both = overview._claim(field, *words)
     assert (both.word, both.ours) == ("short", "calm -0.2, wild -5.0 (not)")
     assert overview._claim(Field({}, frozenset()), *words).word == "not measured yet"
+
+
+def test_numbers_of_a_map_do_not_cover_each_other():
+    from bench.quality.pages import DISC, number
+    from onlinesvm.report.style import figure
+
+    picture = figure(figsize=(4, 3))
+    ax = picture.subplots()
+    ax.set(xlim=(0.1, 10), ylim=(0, 10), xscale="log")
+    spots = [(1.0, 5.0, "a"), (1.01, 5.0, "b"), (1.0, 5.05, "c"), (8.0, 2.0, "d")]
+    names = [name for *_, name in spots]
+    number(picture, [(ax, spots)], {n: k for k, n in enumerate(names)}, dict.fromkeys(names, "k"))
+    shown = {names[int(text.get_text())]: text for text in ax.texts}
+    places = {
+        name: ax.transData.transform(text.xy) * 72 / picture.dpi + text.xyann
+        for name, text in shown.items()
+    }
+    apart = [np.hypot(*(places[a] - places[b])) for a in places for b in places if a < b]
+    assert len(apart) == 6
+    assert min(apart) >= DISC - 1e-9
+    assert shown["d"].xyann == pytest.approx((0, 0))  # nobody is in its way
+    assert {name: text.xy for name, text in shown.items()} == {n: (x, y) for x, y, n in spots}
+
+
+def test_kinds_and_likes_are_counted_by_the_error_of_the_test():
+    from bench.quality.instead import RIVALS
+    from bench.quality.kinds import KINDS, LIKES, like_beside_like, which_kind
+    from bench.quality.pages import Field
+
+    named = [name for members in KINDS.values() for name in members]
+    assert sorted(named) == sorted(RIVALS)  # each in one kind
+    assert {name for pair in LIKES for name in pair} <= set(RIVALS)
+
+    def facts(accuracy, learn_s):
+        told = {"predict_s": 1.0, "peak_mib": 2.0, "tested": 900}
+        return {"accuracy": accuracy, "learn_s": learn_s} | told
+
+    group = {  # nine hundred rows at 90 percent: differences up to 2.83 are noise
+        "SVC": facts(90.0, 2.0),
+        "SmoSVC": facts(88.0, 1.0),
+        "IncrementalSVC": facts(80.0, 0.1),
+        "SGDSVC": facts(85.0, 0.5),
+        "SGDClassifier": {"ended": "stopped after 60 s"},
+        "LinearSVC": facts(80.0, 1.0),
+    }
+    field = Field({"one": group}, frozenset(["SmoSVC", "SGDSVC"]))
+    kinds = which_kind({"rows": field}, "SVC").splitlines()[2:]
+    assert kinds[0] == "| rows | exact SVM | 1 of 1 | 0.0 | 0.5 |"
+    assert kinds[1] == "| rows | linear | 0 of 1 | 5.0 | 0.25 |"
+    assert len(kinds) == 2
+    likes = like_beside_like(field).splitlines()[2:]
+    assert likes[0] == "| **SmoSVC** beside SVC |  | 1 |  | -2.0 | 0.5 | 1 | 1 |"
+    assert likes[1] == "| **SGDSVC** beside LinearSVC |  |  | 1 | +5.0 | 0.5 | 1 | 1 |"
+    assert len(likes) == 2
+
+
+def test_the_overview_in_short_names_the_ends_and_where_nobody_beats_the_last_label():
+    from bench.quality.pages import Field
+    from reproduce.overview import in_short
+
+    right = {"a": (90.0, 60.0), "b": (80.0, 70.0), "c": (70.0, 70.0), "d": (60.0, 60.0)}
+    facts = {s: {m: {"accuracy": v[k]} for m, v in right.items()} for k, s in enumerate("xy")}
+    facts["x"]["e"] = {"ended": "stopped after 60 s"}
+    told = in_short(Field(facts, frozenset()), {"x": {"the last label": 89.0}})
+    assert told.startswith("Least below the best in the mean: a (5.0); b (5.0); c (10.0). Most: d")
+    assert "e (" not in told
+    assert "Nobody" not in told
+    told = in_short(Field(facts, frozenset()), {"y": {"the last label": 70.5}})
+    assert told.endswith("Nobody reaches those who repeat the last label on y.")

@@ -198,3 +198,84 @@ def test_what_nobody_can_reach_cannot_be_repeated_and_what_is_short_says_where_i
     assert judge("Gauss", "PA", runs, at, 2)["accuracy"].ours == "81.20 ± 0.00"
     fewer = judge("Gauss", "PA", runs, at, 10)["accuracy"]  # than were to be run
     assert (fewer.word, fewer.ours) == ("met", "81.20 ± 0.00, 2 orders")
+
+
+def test_aims_are_counted_over_what_is_measured_and_name_what_misses_them(checkout):
+    from reproduce.ramp.tables import aims, ramp_against_hinge
+
+    def runs(*accuracies, vectors=100):
+        return [{"accuracy": one, "support vectors": vectors} for one in accuracies]
+
+    found = {
+        ("Checkerboard", "OnlineSVM-R"): runs(99.41, 99.31, vectors=492),  # printed 99.5, and 492
+        ("Checkerboard", "LIBSVM"): runs(99.42, 99.32),
+        ("DNA", "OnlineSVM-R"): runs(95.2, 95.0, vectors=876),  # 95.1 and 796
+        ("DNA", "LIBSVM"): runs(95.0, 94.9),
+        ("Gauss", "OnlineASVM-R"): runs(81.4, vectors=335),  # 81.8, beyond reach, and 304
+    }
+    hinge = ramp_against_hinge(found)
+    lines = {line[0]: line[1:] for line in aims(found, hinge)}
+    accuracy, vectors = "the printed accuracy less a deviation", "1.1 times the printed"
+    assert lines[f"OnlineSVM-R: {accuracy}"] == ["1 of 2", "Checkerboard (99.36)"]
+    assert lines[f"OnlineASVM-R: {accuracy}"] == ["0 of 1", "Gauss (81.40 *)"]
+    assert lines[f"OnlineSVM-R: {vectors} support vectors"] == ["1 of 2", "DNA (1.10 times)"]
+    assert lines[f"OnlineASVM-R: {vectors} support vectors"] == ["0 of 1", "Gauss (1.10 times)"]
+    assert [*lines.values()][-1] == ["1 of 2", "Checkerboard (-0.010 ± 0.000)"]
+    assert hinge[0].why.endswith("LIBSVM +0.17; equal in the digits that are printed")
+    assert "equal" not in hinge[1].why
+
+
+def test_the_whole_grid_gives_a_reason_when_all_of_it_is_there(checkout, monkeypatch):
+    from reproduce.ramp import reasons
+    from reproduce.ramp.setting import Choice
+
+    class Known:
+        quick = False
+
+        def __init__(self, gone):
+            self.gone = gone
+
+        def work(self, cells, run):
+            facts = {"accuracy": 97.0, "support vectors": 2000}
+            small = {"accuracy": 96.0, "support vectors": 1100}
+            found = [small if cell["C"] == 50 else facts for cell in cells]
+            return [
+                None if self.gone(cell) else one for cell, one in zip(cells, found, strict=True)
+            ]
+
+    chosen = {("USPS", 0, "OnlineSVM-R"): Choice(98.0, -5.0, 0.25, "as a whole")}
+    found = reasons.whole_grid(Known(lambda cell: False), chosen)
+    assert set(found) == {("USPS", "OnlineSVM-R", w) for w in ("accuracy", "support vectors")}
+    assert found["USPS", "OnlineSVM-R", "accuracy"].startswith("of all 84 places")
+    assert [words[-5:] for words in found.values()] == ["97.00", "96.00"]
+    assert not reasons.whole_grid(Known(lambda cell: cell["C"] == 5), chosen)
+
+
+def test_what_is_measured_is_read_without_any_data(checkout, monkeypatch):
+    from reproduce.ramp import setting
+
+    def no_data(*_, **__):
+        raise AssertionError("rows were asked for")
+
+    monkeypatch.setattr(setting, "load", no_data)
+    told = Told(lambda cell: 90.0 - cell["C"] / 1000)
+    assert setting.choices(told, ["USPS"])["USPS", 0, "PA"].words["C"] == 0.1
+
+
+def test_the_removal_step_is_shown_by_the_orders_that_are_whole(journal):
+    from reproduce.ramp.figures import figure_5
+
+    assert figure_5(journal).text.startswith("Orders measured: Gauss 2, Checkerboard 2.")
+
+    def forget(*words):
+        for name in [n for n in journal._cells if all(word in n for word in words)]:
+            del journal._cells[name]
+
+    journal.measured = True
+    forget("removal", "task Gauss", "keep 0", "order 1")
+    forget("removal", "task Checkerboard", "keep 100,")
+    shown = figure_5(journal)
+    assert shown.text.startswith("Orders measured: Gauss 1.")
+    words = {one.what.partition(":")[0]: one.word for one in shown.verdicts}
+    assert words["Checkerboard"] == "not measured yet"
+    assert words["Gauss"] in ("met", "short")
