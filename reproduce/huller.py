@@ -235,8 +235,11 @@ class Sentence:
                 continue
             ours = self.measure(one[digit], other[digit])
             word: Word = "met" if self.holds(ours) else self.otherwise
-            errors = (f"{mean(runs[digit], 'error_percent'):.2f}" for runs in (one, other))
-            why = f"test errors of {' and '.join(errors)} % in the mean of the orders"
+            errs, svs = (
+                [mean(runs[digit], fact) for runs in (one, other)]
+                for fact in ("error_percent", "support_vectors")
+            )
+            why = f"{errs[0]:.2f} and {errs[1]:.2f} % wrong, {svs[0]:,.0f} and {svs[1]:,.0f} SVs"
             yield Verdict("figure 5", what, "holds", f"{ours:.3g} {self.unit}", word, why)
 
 
@@ -403,7 +406,8 @@ def cache_verdicts(seconds: dict[tuple[str, int, int], float]) -> list[Verdict]:
             ):
                 what = f"digit {digit}, cache of {cache_mb} MB: {name}"
                 said = f"{ours:.2f} times as long"
-                verdicts.append(Verdict.claim("figure 6", what, printed, said, holds))
+                why = f"{seconds['Huller x1', digit, cache_mb]:.2f} s by the Huller"
+                verdicts.append(Verdict.claim("figure 6", what, printed, said, holds, why))
     share = seconds["Huller x1", 1, CACHE] / seconds["LIBSVM", 1, CACHE]
     what = f"digit 1, cache of {CACHE} MB: LIBSVM is almost as fast as one epoch"
     word: Word = "met" if share > 0.5 else "better"

@@ -1,5 +1,6 @@
 """The benchmark harness: turns, minimum, ratios, bars, and files that tell no tales."""
 
+import importlib
 import json
 import socket
 from pathlib import Path
@@ -240,3 +241,10 @@ def test_every_class_of_margin_and_gradient_is_raced(bench):
         cls.__name__ for cls in onlinesvm.all_estimators() if cls.__module__.startswith(families)
     }
     assert set(SETTINGS) == names
+
+
+def test_a_case_may_bear_the_name_of_a_benchmark(bench, monkeypatch):
+    command, asked = importlib.import_module("bench.__main__"), []
+    monkeypatch.setattr(command, "_run", lambda *told: asked.append(told) or 0)
+    assert command.main(["spark", "--only", "predict"]) == 0
+    assert asked == [("bench.speed.spark", ["--only", "predict"])]

@@ -74,8 +74,8 @@ def fit_by_key(
     """Fit a model for each key of a DataFrame, in one pass over its rows.
 
     The rows travel once, to the bucket of their key; there they are sorted and learned. The rows of
-    a bucket lie in memory while it is learned: take so many buckets that they fit, and at least one
-    for each core.
+    a bucket lie in memory while it is learned: take so many buckets that they fit, and several for
+    each core, and several ``spark.sql.shuffle.partitions``: a hash deals a few of them unevenly.
 
     Parameters
     ----------
