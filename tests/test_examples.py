@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from matplotlib.image import imread
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
@@ -19,7 +20,7 @@ def test_example_draws_its_picture(
     picture = tmp_path / "picture.png"
     monkeypatch.setattr(sys, "argv", [str(script), str(picture)])
     runpy.run_path(str(script), run_name="__main__")
-    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert imread(picture).std() > 0.05  # a PNG with something on it
 
 
 @pytest.mark.parametrize("script", EXAMPLES, ids=[script.stem for script in EXAMPLES])
