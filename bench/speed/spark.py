@@ -1,14 +1,14 @@
 """What Spark adds and what a second executor gives: prediction, banks, the cascade. Needs Java.
 
 Predicting 1,000,000 rows of ten features through Spark, against the library alone over the same
-rows plus the same job with a function that answers nothing: by the CPU time of every process. Then
-one executor against two, of one core each: 4,000,000 predictions, a model for each of 100,000 keys,
-and the cascade on MNIST (8 against the rest, 60,000 rows) and covtype (40,000 rows) beside SmoSVC
-in this process.
+rows plus the same job with a function that answers nothing: by the CPU time of every process, by
+turns. Then one executor against two, each bound to one core: 4,000,000 predictions, a model for
+each of 100,000 keys, and the cascade on MNIST (8 against the rest, 60,000 rows) and covtype (40,000
+rows) beside SmoSVC in this process.
 
-Seconds by the clock need a quiet machine with three cores. On a busy one read the other ratio: CPU
-seconds of the driver and the busiest executor, which is what the clock would show if nobody had to
-wait, and executors never waited for each other within a round.
+Seconds by the clock need a quiet machine; the driver is bound to no core. On a busy one read the
+other ratio: CPU seconds of the driver and the busiest executor, which is what the clock would show
+if nobody had to wait, and executors never waited for each other within a round.
 `--only overhead`, `predict`, `by_key`, `mnist` or `covtype` runs a part of it.
 """
 
@@ -17,6 +17,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -84,15 +85,33 @@ def costed(spark: SparkSession, run: Callable[[], Any]) -> tuple[Cost, Any]:
     return Cost(seconds, driver_after - driver, spent), product
 
 
-def best(spark: SparkSession, run: Callable[[], Any], repeats: int) -> tuple[Cost, Any]:
-    """The cheapest of several runs, by CPU; a first one is for the JVM to warm up."""
-    run()
-    return min((costed(spark, run) for _ in range(repeats)), key=lambda one: one[0].cpu)
+def pin(spark: SparkSession) -> None:
+    """One core for each executor: for its JVM and for the Python workers that this will start."""
+    cores = sorted(os.sched_getaffinity(0))
+    for place, pid in enumerate(executors(spark)):
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            os.sched_setaffinity(int(thread.name), {cores[place % len(cores)]})
+
+
+def by_turns(
+    spark: SparkSession, runs: dict[str, Callable[[], Any]], repeats: int
+) -> dict[str, list[float]]:
+    """CPU seconds of several jobs, round by round: what the JVM still compiles or collects falls on
+    all of them alike. Three rounds before are not counted."""
+    for _ in range(3):
+        for run in runs.values():
+            run()
+    spent: dict[str, list[float]] = {name: [] for name in runs}
+    for _ in range(repeats):
+        for name, run in runs.items():
+            spent[name].append(costed(spark, run)[0].cpu)
+    return spent
 
 
 def soonest(spark: SparkSession, run: Callable[[], Any], repeats: int) -> tuple[Cost, Any]:
-    """The quickest of several runs, by the clock."""
-    run()
+    """The quickest of several runs, by the clock; two before are for the JVMs to warm up."""
+    for _ in range(min(repeats, 2)):
+        run()
     return min((costed(spark, run) for _ in range(repeats)), key=lambda one: one[0].seconds)
 
 
@@ -121,42 +140,42 @@ def spend(df: DataFrame) -> None:
     df.write.format("noop").mode("overwrite").save()
 
 
-def predicted_alone(machine: RampSVC, n: int, repeats: int) -> float:
+def predicted_alone(machine: RampSVC, n: int, repeats: int) -> list[float]:
     """CPU seconds of the library over as many rows."""
     X = np.random.default_rng(1).uniform(size=(n, 10))
     took = []
-    for _ in range(repeats + 1):
+    for _ in range(repeats):
         start = time.process_time()
         for at in range(0, n, 10_000):  # as many as a batch of Spark's has
             machine.decision_function(X[at : at + 10_000])
         took.append(time.process_time() - start)
-    return min(took)
+    return took
 
 
 def overhead(report: Report, options: Options) -> None:
     """CPU seconds through Spark against those of the library and of an empty job."""
-    n = options.size(1_000_000, 20_000)
+    n, rounds = options.size(1_000_000, 20_000), options.size(9, 1)
     spark = local_session("local[1]")
     machine = model()
     df = wide(spark, n, 4)
     empty = _udf(_nothing, DoubleType())
-
-    def tell() -> None:  # decision values alone, as the library beside it
-        spend(transform(df, machine, FEATURES, prediction=None, decision="f"))
-
-    through, _ = best(spark, tell, options.repeats)
-    bare, _ = best(spark, lambda: spend(df.withColumn("f", empty(*FEATURES))), options.repeats)
+    bare, through = "an empty job of Spark's", "through Spark"
+    spent = by_turns(
+        spark,
+        {
+            bare: lambda: spend(df.withColumn("f", empty(*FEATURES))),
+            # Decision values alone, as the library beside it.
+            through: lambda: spend(transform(df, machine, FEATURES, prediction=None, decision="f")),
+        },
+        rounds,
+    )
     spark.stop()
-    alone = predicted_alone(machine, n, options.repeats)
-    case = f"{n:,} rows, CPU seconds"
-    laps = {
-        ALONE: Lap([alone], None),
-        "an empty job of Spark's": Lap([bare.cpu], None),
-        "through Spark": Lap([through.cpu], None),
-    }
-    facts = {"through Spark": {"support_vectors": int(sum(machine.n_support_))}}
-    report.add(case, laps, facts=facts, units=n)
-    ratio = through.cpu / (alone + bare.cpu)
+    spent = {ALONE: predicted_alone(machine, n, rounds)} | spent
+    laps = {name: Lap(seconds, None) for name, seconds in spent.items()}
+    facts = {through: {"support_vectors": int(sum(machine.n_support_))}}
+    report.add(f"{n:,} rows, CPU seconds", laps, facts=facts, units=n)
+    middle = {name: float(np.median(seconds)) for name, seconds in spent.items()}
+    ratio = middle[through] / (middle[ALONE] + middle[bare])
     report.bar("CPU through Spark / (library + empty job)", ratio, at_most=1.3)
 
 
@@ -180,8 +199,12 @@ def over_executors(job: Callable[[SparkSession], Callable[[], Any]], repeats: in
         spark = local_session(
             f"local-cluster[{count},1,2048]",
             spark_executor_memory="2048m",
+            # Rows stay where they were cached: all executors must be there before that.
+            spark_cores_max=count,
+            spark_scheduler_minRegisteredResourcesRatio=1.0,
             spark_sql_shuffle_partitions=16,  # so many that no executor is left with the longest
         )
+        pin(spark)
         costs[name], products[name] = soonest(spark, job(spark), repeats)
         spark.stop()
     return costs, products
@@ -191,11 +214,13 @@ def predict(report: Report, options: Options) -> None:
     n, machine = options.size(4_000_000, 20_000), model()
 
     def job(spark: SparkSession) -> Callable[[], Any]:
-        df = wide(spark, n, 8)
+        df = wide(spark, n, 32)
         return lambda: spend(transform(df, machine, FEATURES, decision="f"))
 
     costs, _ = over_executors(job, options.repeats)
-    both(report, f"predict {n:,} rows", costs, 1.6, predicted_alone(machine, n, options.repeats))
+    both(
+        report, f"predict {n:,} rows", costs, 1.6, min(predicted_alone(machine, n, options.repeats))
+    )
 
 
 def by_key(report: Report, options: Options) -> None:
@@ -204,7 +229,7 @@ def by_key(report: Report, options: Options) -> None:
     table = pa.table(columns | {name: X[:, j] for j, name in enumerate(FEATURES)})
 
     def job(spark: SparkSession) -> Callable[[], Any]:
-        df = spark.createDataFrame(table).repartition(4).persist()
+        df = spark.createDataFrame(table).repartition(32).persist()
         df.count()
 
         def fit() -> int:
