@@ -1,6 +1,7 @@
 // Memory on cache-line borders.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <new>
@@ -34,6 +35,14 @@ inline void give_lines(void* p, std::size_t bytes, std::size_t large) {
     ::operator delete(p, std::align_val_t(64));
 }
 
+// Each page costs a fault when it is first written: of arrays that are counted in full, few large ones.
+inline constexpr std::size_t kHuge = std::size_t(1) << 22;
+inline void prefer_huge_pages([[maybe_unused]] void* p, [[maybe_unused]] std::size_t bytes) {
+#ifdef MADV_HUGEPAGE
+    madvise(p, bytes, MADV_HUGEPAGE);  // where the system has them; advice that fails does no harm
+#endif
+}
+
 template <class T, std::size_t kLarge = std::size_t(1) << 20>
 struct LineAllocator {
     using value_type = T;
@@ -44,7 +53,11 @@ struct LineAllocator {
     LineAllocator() = default;
     template <class U>
     LineAllocator(const LineAllocator<U, kLarge>&) {}
-    T* allocate(std::size_t n) { return static_cast<T*>(take_lines(n * sizeof(T), kLarge)); }
+    T* allocate(std::size_t n) {
+        void* const p = take_lines(n * sizeof(T), kLarge);
+        if (n * sizeof(T) >= std::max(kLarge, kHuge)) prefer_huge_pages(p, n * sizeof(T));
+        return static_cast<T*>(p);
+    }
     void deallocate(T* p, std::size_t n) { give_lines(p, n * sizeof(T), kLarge); }
     bool operator==(const LineAllocator&) const { return true; }
 };

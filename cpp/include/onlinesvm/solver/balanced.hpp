@@ -16,8 +16,8 @@
 // must: of moves d that they have not heard of, K d is at most |d|_K |phi(x)| away. The largest are
 // told until that is little (sync), and whoever might violate its condition all the same becomes hot.
 //
-// Where the tolerance is loose, pair steps of the hot members come first (climb): they cost less while
-// S is large and little is asked of them. The margin set moves where they zigzag.
+// After many changes at once, and where the tolerance is loose, pair steps of the hot members come first
+// (climb): they cost less while much is to be moved. The margin set moves where they zigzag.
 #pragma once
 
 #include <algorithm>
@@ -90,10 +90,7 @@ class Balanced final : public SteppingDual<Balanced<T>, T> {
     void absorb(Id id, double f) {
         const Slot j = rows_.slot(id);
         const bool moves = violates(j, f);
-        if (moves && loose())
-            rows_.promote(j);  // pairs may do
-        else if (moves)
-            drive_to_optimum(id, y_[j] - bias_ - f);
+        if (moves) drive_to_optimum(id, y_[j] - bias_ - f);
         if (moves || !has_free()) settle();
     }
 
@@ -136,7 +133,7 @@ class Balanced final : public SteppingDual<Balanced<T>, T> {
         const double most = double(rounds_) * double(changes);
         for (std::size_t round = 0; double(round) < most; ++round) {
             poll(4 * rows_.size());
-            if (!walk()) return;
+            if (!(changes > 1 && loose() ? climb_or_walk() : walk())) return;
         }
         sync();
         capped_ = true;
@@ -236,7 +233,6 @@ class Balanced final : public SteppingDual<Balanced<T>, T> {
     bool walk() {
         hear();
         const double tol = tolerance();
-        if (loose() && climb(tol)) return admit_doubtful(tol, sync());
         gather();
         restore();
         if (margin_.empty()) sync(Moves::all), centre();
@@ -266,9 +262,14 @@ class Balanced final : public SteppingDual<Balanced<T>, T> {
         return !found.empty();
     }
 
-    // ---- pair steps: where the tolerance is loose and few members disagree ----
+    // ---- pair steps: where the tolerance is loose ----
 
     bool loose() const { return tol_ >= kLoose; }
+    bool climb_or_walk() {
+        hear();
+        const double tol = tolerance();
+        return climb(tol) ? admit_doubtful(tol, sync()) : walk();
+    }
     // Who pulls up hardest steps with the partner by whom it gains most, until no two hot members
     // disagree by more than twice the tolerance, and b is in their middle. False if they did not get
     // there by what moves of the margin set would have cost.
