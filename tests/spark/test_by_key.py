@@ -9,6 +9,8 @@ from onlinesvm import SGDSVC, ModelBank, PassiveAggressiveClassifier, PassiveAgg
 
 pytest.importorskip("pyspark")
 
+from pyspark.sql import functions as F
+
 from onlinesvm.spark import BankModel, Columns, fit_by_key, learn_by_key
 
 NAMES = ["a", "b c", "d"]
@@ -73,6 +75,25 @@ def test_every_model_is_that_of_a_loop(fitted, table):
     assert state_of(fitted.model(key)) == state_of(singles[key])
     with pytest.raises(ValueError, match="has no model"):
         fitted.model("nobody" if isinstance(key, str) else 4711)
+
+
+def test_buckets_are_dealt_in_turn_and_partitions_not_joined(spark):
+    """Few rows, much work: by their bytes Spark would put all of them into one."""
+    df = spark.createDataFrame(rows(n=100))
+    most = int(spark.conf.get("spark.sql.shuffle.partitions"))
+    assert most > 2
+    for buckets, wanted in ((2, 2), (8 * most, most)):
+        banks = fit_by_key(df, "who", MODEL, NAMES, "y", order="at", buckets=buckets).banks
+        places = banks.select("bucket", F.spark_partition_id().alias("place")).collect()
+        assert banks.rdd.getNumPartitions() == wanted
+        assert places
+        assert all(row["place"] == row["bucket"] % wanted for row in places)
+
+
+def test_rows_travel_once(spark):
+    fitted = fit_by_key(spark.createDataFrame(rows(n=100)), "who", MODEL, NAMES, "y", order="at")
+    plan = fitted.banks._jdf.queryExecution().executedPlan().toString()
+    assert plan.count("Exchange ") == 1  # nothing has run yet: no final plan beside the first
 
 
 def test_predictions_are_those_of_the_models(spark, fitted, table):
