@@ -24,11 +24,14 @@ void every_share_is_done_once() {
         }
         for (std::size_t n : {0u, 1u, 63u, 64u, 65u, 1000u}) {
             std::vector<std::atomic<int>> done(n);
-            crew.divide(n, 64, [&](std::size_t first, std::size_t last) {
+            const auto share = [&](std::size_t first, std::size_t last) {
                 CHECK(first % 64 == 0);
                 for (std::size_t i = first; i < last; ++i) ++done[i];
-            });
+            };
+            crew.divide(n, 64, share);
             for (const auto& times : done) CHECK(times == 1);
+            share_out(hands, n, 64, share);
+            for (const auto& times : done) CHECK(times == 2);
             crew.dismiss();
         }
     }

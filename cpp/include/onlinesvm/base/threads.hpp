@@ -206,10 +206,17 @@ class Crew {
     alignas(64) std::atomic<std::size_t> shares_left_ = 0;
 };
 
-// One job for as many threads.
+// One job for as many threads: share(begin, end) for parts of [0, n) that begin at multiples of `grain`,
+// several for each thread, since processors that others use as well get less done.
 template <class Share>
 void share_out(std::size_t hands, std::size_t n, std::size_t grain, Share&& share) {
-    Crew(hands).divide(n, grain, share);
+    constexpr std::size_t kEach = 16;
+    const std::size_t grains = (n + grain - 1) / grain;
+    const std::size_t parts =
+        hands > 1 ? std::min(kEach * hands, grains) : std::min<std::size_t>(n, 1);
+    Crew(hands).work(parts, [&](std::size_t i) {
+        share(grains * i / parts * grain, std::min(n, grains * (i + 1) / parts * grain));
+    });
 }
 
 }  // namespace onlinesvm
