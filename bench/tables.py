@@ -7,8 +7,9 @@ A place for figures is a pair of comment lines; what stands between them is repl
 <!-- results: ramp_pass -->
 <!-- end -->
 
-The name is that of a result, or "summary": the online pass in one table, then of every benchmark
-the bars it missed, or the one it came nearest to.
+The name is that of a result, or one of two that are made of several: "summary", the online pass in
+one table, then of every benchmark the bars it missed, or the one it came nearest to; and
+"sizing_by_key", a model for each key over many executors, simulated.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.common import RESULTS, figure, geometric_mean
+from bench.quality.sizing import CASE, assumptions, sizing
 from bench.speed.ramp_pass import NOISY
 
 MISSING = "Not measured yet."
@@ -149,6 +151,16 @@ def _nearest(result: dict[str, Any]) -> list[list[str]]:
     ]
 
 
+def sizing_by_key() -> str:
+    """A model for each key over many executors, from what `spark` and `bank` measured."""
+    spark, bank = _result("spark"), _result("bank")
+    if not spark or not bank or CASE not in spark["cases"]:
+        return MISSING
+    notes = "\n".join(f"- {note}" for note in assumptions(spark, bank))
+    shown = table(*sizing(spark, bank))
+    return f"**a model for each key: simulated**\n\n{shown}\n\n{notes}\n\n{_origin(spark)}"
+
+
 def _result(name: str) -> Any:
     path = RESULTS / f"{name}.json"
     return json.loads(path.read_text()) if path.exists() else None
@@ -160,10 +172,13 @@ def fill(text: str) -> str:
 
 
 def _body(name: str) -> str:
-    if name == "summary":
-        return summary()
+    if name in COMPOSED:
+        return COMPOSED[name]()
     result = _result(name)
     return markdown(result) if result else MISSING
+
+
+COMPOSED = {"summary": summary, "sizing_by_key": sizing_by_key}
 
 
 def replace(text: str, mark: str, body: Callable[[str], str | None]) -> str:

@@ -90,6 +90,28 @@ def test_tables_are_filled_between_marks(bench, report, monkeypatch, tmp_path):
     assert tables.fill(filled) == filled
 
 
+def test_sizing_by_key_gives_back_what_it_was_made_from(bench, monkeypatch, tmp_path):
+    from bench import tables
+    from bench.quality.sizing import CASE, KEYS, KeyCosts
+
+    paths = {"1 executor": 10.0, "2 executors": 6.0}
+    spark = {name: {"path_cpu_s": path} for name, path in paths.items()}
+    spark = {"cases": {CASE: spark | {"the library alone": {"best_s": 1.0}}}}
+    memory = {"cases": {"learn": {"bank": {"MB": 40.0}}}}
+    costs = KeyCosts.of(spark, memory)
+    assert (costs.once, costs.work * KEYS, costs.model_bytes) == pytest.approx((2.0, 8.0, 400.0))
+    assert costs.simulated(KEYS, 1)[0] == pytest.approx(10.0, abs=0.05)
+    assert costs.simulated(KEYS, 10)[1] == pytest.approx(4e6)
+    seconds = [costs.simulated(10**8, n)[0] for n in (1, 10, 100, 1_000)]
+    assert seconds == sorted(seconds, reverse=True)
+    assert costs.simulated(KEYS, 1_000)[0] > costs.simulated(KEYS, 100)[0]  # tasks are given out
+    place = "<!-- results: sizing_by_key -->\n<!-- end -->\n"
+    monkeypatch.setattr(tables, "RESULTS", Path(tables.__file__).parent / "results")
+    assert "| 100,000,000 | 2,000,000,000 |" in tables.fill(place)
+    monkeypatch.setattr(tables, "RESULTS", tmp_path)
+    assert "Not measured yet." in tables.fill(place)
+
+
 def test_the_summary_shows_what_was_missed_or_nearly(bench, report, monkeypatch, tmp_path):
     from bench import tables
 

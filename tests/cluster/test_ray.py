@@ -1,23 +1,39 @@
-"""The cascade on a real Ray node of two worker processes."""
+"""All verbs on a real Ray node of two worker processes."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
-from onlinesvm import SmoSVC, StreamSVC
-from onlinesvm.cluster import LocalParts, Part, cascade, merge_balls
+from onlinesvm import PassiveAggressiveClassifier, PegasosSVC, SmoSVC, StreamSVC
+from onlinesvm.cluster import (
+    LocalParts,
+    Part,
+    average,
+    cascade,
+    deal_by_key,
+    fit_by_key,
+    merge_balls,
+)
 from onlinesvm.datasets import make_checkerboard
 
 ray = pytest.importorskip("ray", reason="needs ray: pip install onlinesvm[ray]")
 
 X, Y = make_checkerboard(400, noise=0.1, random_state=3)
 MODEL = SmoSVC(C=10.0, gamma=4.0)
+KEYS = np.arange(400) % 37
+SMALL = PassiveAggressiveClassifier(classes=[-1, 1])
 
 
 def read_part(number: int) -> Part:
     rows = np.array_split(np.arange(400), 4)[number]
     return Part(X[rows], Y[rows])
+
+
+def read_keys(number: int) -> Part:
+    rows = deal_by_key(KEYS, 4)[number]
+    return Part(X[rows], Y[rows], keys=KEYS[rows])
 
 
 @pytest.fixture(scope="module")
@@ -45,3 +61,17 @@ def test_is_the_cascade_of_one_process():
     np.testing.assert_array_equal(
         ball.decision_function(X), merge_balls(here, StreamSVC()).model.decision_function(X)
     )
+    averaged = average(parts, PegasosSVC(), rounds=2).model
+    np.testing.assert_array_equal(averaged.coef_, average(here, PegasosSVC(), rounds=2).model.coef_)
+
+
+@pytest.mark.usefixtures("node")
+def test_a_model_for_each_key_is_the_one_of_a_loop():
+    from onlinesvm.cluster.ray import RayParts
+
+    reading = ray.remote(read_keys)
+    bank = fit_by_key(RayParts([reading.remote(number) for number in range(4)]), SMALL).model
+    assert sorted(bank) == list(range(37))
+    for key in bank:
+        alone = clone(SMALL).partial_fit(X[key == KEYS], Y[key == KEYS])
+        np.testing.assert_array_equal(bank.model(key).coef_, alone.coef_)

@@ -39,6 +39,9 @@ On top of it:
     Linear methods by iterative averaging.
 :func:`merge_balls`
     ``StreamSVC`` by its own ``merge``, in a tree, with its radius bound.
+:func:`fit_by_key`
+    ``fit_by_key(parts, model) -> Learned``: a model for each key, in one ``ModelBank``; the rows of
+    a key lie in one part, as :func:`deal_by_key` deals them.
 :func:`unlearn`
     ``unlearn(parts, model, keys) -> Learned``: the rows of these keys leave, the cascade goes on.
 :func:`verify`
@@ -51,6 +54,8 @@ with it, go on learning with it), ``certificate`` (None but of exact machines), 
 
 from .averaging import average as average
 from .balls import merge_balls as merge_balls
+from .by_key import deal_by_key as deal_by_key
+from .by_key import fit_by_key as fit_by_key
 from .cascade import cascade as cascade
 from .certificate import ClusterCertificate as ClusterCertificate
 from .fitting import fit as fit
