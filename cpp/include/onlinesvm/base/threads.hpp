@@ -56,11 +56,12 @@ class Crew {
                 const_cast<void*>(static_cast<const void*>(&share))};
         lead(shares);
     }
-    // Calls share(begin, end) for parts of [0, n) that begin at multiples of `grain`.
+    // Calls share(begin, end) for parts of [0, n) that begin at multiples of `grain`: so many for each hand,
+    // where there are several.
     template <class Share>
-    void divide(std::size_t n, std::size_t grain, Share&& share) {
-        const std::size_t grains = (n + grain - 1) / grain, parts = std::min(hands_, grains);
-        if (parts <= 1 || busy_) return share(std::size_t(0), n);
+    void divide(std::size_t n, std::size_t grain, Share&& share, std::size_t each = 1) {
+        const std::size_t grains = (n + grain - 1) / grain, parts = std::min(each * hands_, grains);
+        if (parts <= 1 || hands_ == 1 || busy_) return share(std::size_t(0), n);
         work(parts, [&](std::size_t i) {
             share(grains * i / parts * grain, std::min(n, grains * (i + 1) / parts * grain));
         });
@@ -206,17 +207,11 @@ class Crew {
     alignas(64) std::atomic<std::size_t> shares_left_ = 0;
 };
 
-// One job for as many threads: share(begin, end) for parts of [0, n) that begin at multiples of `grain`,
-// several for each thread, since processors that others use as well get less done.
+// One job for as many threads, in several parts for each, since processors that others use as well get
+// less done.
 template <class Share>
 void share_out(std::size_t hands, std::size_t n, std::size_t grain, Share&& share) {
-    constexpr std::size_t kEach = 16;
-    const std::size_t grains = (n + grain - 1) / grain;
-    const std::size_t parts =
-        hands > 1 ? std::min(kEach * hands, grains) : std::min<std::size_t>(n, 1);
-    Crew(hands).work(parts, [&](std::size_t i) {
-        share(grains * i / parts * grain, std::min(n, grains * (i + 1) / parts * grain));
-    });
+    Crew(hands).divide(n, grain, share, 16);
 }
 
 }  // namespace onlinesvm
