@@ -18,6 +18,7 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -128,10 +129,12 @@ def model() -> RampSVC:
 
 def wide(spark: SparkSession, n: int, parts: int) -> DataFrame:
     numbers = spark.range(n, numPartitions=parts)
-    made = numbers.select("id", *(F.rand(seed=j).alias(name) for j, name in enumerate(FEATURES)))
-    kept = made.persist()
-    kept.count()
-    return kept
+    return numbers.select("id", *(F.rand(seed=j).alias(name) for j, name in enumerate(FEATURES)))
+
+
+def kept(df: DataFrame) -> DataFrame:
+    df.persist().count()
+    return df
 
 
 def _nothing(batches: Any) -> Any:
@@ -160,7 +163,7 @@ def overhead(report: Report, options: Options) -> None:
     n, rounds = options.size(1_000_000, 20_000), options.size(9, 1)
     spark = local_session("local[1]", **DRIVER)
     machine = model()
-    df = wide(spark, n, 4)
+    df = kept(wide(spark, n, 4))
     empty = _udf(_nothing, DoubleType())
     bare, through = "an empty job of Spark's", "through Spark"
     spent = by_turns(
@@ -207,6 +210,7 @@ def over_executors(job: Callable[[SparkSession], Callable[[], Any]], repeats: in
             spark_cores_max=count,
             spark_scheduler_minRegisteredResourcesRatio=1.0,
             spark_sql_shuffle_partitions=16,  # all alike; each more is a tenth of a CPU second
+            spark_sql_files_maxPartitionBytes="24m",  # small enough to be dealt evenly
         )
         pin(spark)
         # Of two executors each does half of a run, and has as much to compile.
@@ -219,11 +223,16 @@ def over_executors(job: Callable[[SparkSession], Callable[[], Any]], repeats: in
 def predict(report: Report, options: Options) -> None:
     n, machine = options.size(8_000_000, 20_000), model()
 
-    def job(spark: SparkSession) -> Callable[[], Any]:
-        df = wide(spark, n, 32)
-        return lambda: spend(transform(df, machine, FEATURES, decision="f"))
+    # Rows in files go to whoever is free. Those that executors keep stay where they are, and never
+    # lay so evenly that both ended at the same time.
+    with TemporaryDirectory() as folder:
 
-    costs, _ = over_executors(job, options.repeats)
+        def job(spark: SparkSession) -> Callable[[], Any]:
+            wide(spark, n, 32).write.mode("overwrite").parquet(folder)
+            df = spark.read.parquet(folder)
+            return lambda: spend(transform(df, machine, FEATURES, decision="f"))
+
+        costs, _ = over_executors(job, options.repeats)
     both(
         report, f"predict {n:,} rows", costs, 1.6, min(predicted_alone(machine, n, options.repeats))
     )
