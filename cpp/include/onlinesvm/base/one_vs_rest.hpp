@@ -231,6 +231,13 @@ class OneVsRest {
         else
             rows_->recycle(std::move(row));
     }
+    // It waits for the end of the call: if it would move, among the hot ones at once, since its row is
+    // at hand over just those.
+    void await_end(Slot j, KernelRow<T> row, bool moves) {
+        if (!moves) return rows_->recycle(std::move(row));
+        rows_->keep(j, std::move(row));
+        rows_->promote(j);
+    }
     // f of the example being learned, as its machines keep it.
     void decide(const KernelRow<T>& row) {
         f_.resize(machines_.size());

@@ -57,12 +57,13 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
         bool moves = false;
         for (std::size_t o = 0; o < machines_.size(); ++o)  // alpha_c = 0
             moves |= machines_[o]->add(c, this->sign(o, y), cost(c), row.data(), f_[o]);
-        this->keep_or_recycle(c, std::move(row), moves && !by_call_);
         if (by_call_) {
+            this->await_end(c, std::move(row), moves);
             ++unsettled_;
             if (has_grown()) solve_roughly();
             return;
         }
+        this->keep_or_recycle(c, std::move(row), moves);
         for (std::size_t o = 0; o < machines_.size(); ++o)
             machines_[o]->absorb(id, f_[o]);  // alpha_c grows until g_c = 0, or C_c
         relax();

@@ -139,11 +139,12 @@ class Ramp : public RampModel<T> {
             machines_[c]->learn(t, sign_c, in_ramp(g) ? this->cost(t) : 0, f_[c]);
             moves |= machines_[c]->violates(t);
         }
-        this->keep_or_recycle(t, std::move(row), moves && !by_call_);
         if (by_call_) {
+            this->await_end(t, std::move(row), moves);
             if (++unsettled_ >= std::max(kFirst, rows_->size() / 2) || is_full()) solve();
             return;
         }
+        this->keep_or_recycle(t, std::move(row), moves);
         if (moves) {
             rows_->promote(t);
             for (auto& box : machines_)
