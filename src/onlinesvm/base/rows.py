@@ -28,7 +28,8 @@ class Rows:
 
     def part(self, start: int, stop: int) -> Self:
         """The rows from start to stop."""
-        return type(self)(self.X[start:stop])
+        everything = start == 0 and stop >= len(self)  # SciPy would copy it
+        return self if everything else type(self)(self.X[start:stop])
 
     def picked(self, numbers: NDArray[np.intp]) -> Self:
         """The rows of these numbers, in this order."""
@@ -203,21 +204,23 @@ class SparseRows(Rows):
 
 
 def is_plain(X: Any) -> bool:
-    """Whether X can go to the core as it is."""
+    """Whether X, if it is ``sound``, can go to the core without scikit-learn's looking at it."""
     return (
-        type(X) is np.ndarray
+        type(X) in (np.ndarray, sp.csr_array, sp.csr_matrix)
         and X.ndim == 2
         and X.shape[0] > 0
         and (X.dtype == np.float64 or X.dtype == np.float32)
-        and X.flags.c_contiguous
+        and (type(X) is not np.ndarray or X.flags.c_contiguous)
     )
 
 
 def sound(X: Any) -> Any:
-    """A sparse matrix whose members fit each other; SciPy's own loops believe them unseen.
+    """X, whose members fit each other if it is sparse; SciPy's own loops believe them unseen.
 
     They need not fit where a file or a later assignment brought them.
     """
+    if not sp.issparse(X):
+        return X
     if X.format in ("csr", "csc", "bsr"):
         _check_compressed(X)
         return X

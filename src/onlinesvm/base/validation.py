@@ -120,11 +120,10 @@ class InputValidation(ModelState):
         known = None if fresh else self.n_features_in_
         named = not fresh and hasattr(self, "feature_names_in_")
         if is_plain(X) and not named and X.shape[1] == (known or X.shape[1] or -1):
-            return DenseRows(X), Columns(X.shape[1], X.shape[1])
+            return as_rows(sound(X)), Columns(X.shape[1], X.shape[1])
         demand_table(X)
         frame_of(X)  # complains of a lazy one
-        if sp.issparse(X):
-            X = sound(X)
+        X = sound(X)
         # A stand-in takes the notes that validate_data makes before it has looked at the values.
         stand_in = object.__new__(type(self))
         stand_in.__dict__.update(self.__dict__)
