@@ -384,7 +384,8 @@ class KernelCache {
         }
         subtract_eights(h, moves, first, last, last);
     }
-    // Gives a slot the row that was computed when it arrived.
+    // Gives a slot the row that was computed when it arrived. It is to be hot next: swaps do not visit
+    // the rows of slots beyond `active`.
     void keep(Slot j, KernelRow<T> row) {
         movers_ = movers_ * kMemory + (1 - kMemory);
         drop_row(j);
