@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "onlinesvm/base/aligned.hpp"
 #include "onlinesvm/base/gram_row.hpp"
 #include "onlinesvm/base/isa.hpp"
 #include "onlinesvm/base/row.hpp"
@@ -158,6 +159,10 @@ class DenseRows {
         const T* from = as(values + begin * width, count * width, buffer);
         for (std::size_t i = 0; i < count; ++i) out[i] = {from + i * width, width};
         return out;
+    }
+    // A row that comes soon is on its way from memory while others are learned.
+    void approach(std::size_t i) const {
+        if (i < rows) prefetch(values + i * width, width * sizeof(S));
     }
 
   private:

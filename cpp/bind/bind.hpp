@@ -458,6 +458,8 @@ class Shared {
             const LookAhead ahead(*algo, block);
             for (std::size_t i = 0; i < block.size(); ++i) {
                 ahead.turn(i);
+                if constexpr (requires { rows.approach(i); })
+                    rows.approach(begin + learn_block + i);
                 algo->learn(block[i], targets[begin + i], weights[begin + i], names[begin + i]);
             }
         }

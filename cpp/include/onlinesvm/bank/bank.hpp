@@ -117,7 +117,7 @@ class Bank {
                 share_out(hands, groups.size(), kGrain, [&](std::size_t first, std::size_t last) {
                     Seat seat(*this);
                     for (std::size_t g = first; g < last; ++g) {
-                        if (g + 1 < last) prefetch(slots[groups[g + 1].front()]);
+                        if (g + 1 < last) approach(slots[groups[g + 1].front()]);
                         const std::size_t slot = slots[groups[g].front()];
                         if (slot < known) images.take(g, slot);
                         teach(seat, slot, groups[g], rows, y, weight);
@@ -148,7 +148,7 @@ class Bank {
             Seat seat(*this);
             for (std::size_t g = first; g < last; ++g) {
                 const std::uint32_t slot = slots[groups[g].front()];
-                if (g + 1 < last) prefetch(slots[groups[g + 1].front()]);
+                if (g + 1 < last) approach(slots[groups[g + 1].front()]);
                 if (slot != BySlot::kNone) seat.take(at(slot));
                 for (const std::uint32_t i : groups[g]) {
                     const Row<T> x = rows(i, seat.buffer);
@@ -356,13 +356,10 @@ class Bank {
     }
 
     // A record that is needed soon; what lies behind its first lines follows by itself.
-    void prefetch(std::uint32_t slot) const {
-#if defined(__GNUC__)
-        if (slot == BySlot::kNone) return;
-        constexpr std::size_t kLines = 8, kWords = 8;
-        for (std::size_t i = 0; i < std::min(words(), kLines * kWords); i += kWords)
-            __builtin_prefetch(at(slot) + i);
-#endif
+    void approach(std::uint32_t slot) const {
+        constexpr std::size_t kFirst = 512;  // bytes
+        if (slot != BySlot::kNone)
+            prefetch(at(slot), std::min(words() * sizeof(*at(slot)), kFirst));
     }
 };
 

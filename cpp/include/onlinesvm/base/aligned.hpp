@@ -43,6 +43,15 @@ inline void prefer_huge_pages([[maybe_unused]] void* p, [[maybe_unused]] std::si
 #endif
 }
 
+// Asks for the lines of what is needed soon: nobody waits for memory then.
+inline void prefetch([[maybe_unused]] const void* from, [[maybe_unused]] std::size_t bytes) {
+#if defined(__GNUC__)
+    for (std::size_t i = 0; i < bytes; i += 64)
+        __builtin_prefetch(static_cast<const char*>(from) + i);
+    asm volatile("");  // GCC leaves out calls of functions that do nothing else
+#endif
+}
+
 template <class T, std::size_t kLarge = std::size_t(1) << 20>
 struct LineAllocator {
     using value_type = T;

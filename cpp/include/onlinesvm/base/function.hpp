@@ -99,7 +99,8 @@ class Function {
     void revisit(const Row<T>& x) { evaluate(x, now); }
     // Whether what was read put another class than y first, or y not alone.
     bool mistook(double y) const {
-        if (outputs() == 1) return (y > 0.0) ? raw[0] <= 0.0 : raw[0] >= 0.0;
+        // Without a branch that hangs on y alone: nobody can guess labels.
+        if (outputs() == 1) return (y > 0.0) != (raw[0] > 0.0) || raw[0] == 0.0;
         const auto label = static_cast<std::size_t>(y);
         for (std::size_t r = 0; r < outputs(); ++r)
             if (r != label && raw[r] >= raw[label]) return true;
@@ -407,8 +408,8 @@ class Function {
     std::vector<Change> steps;  // in units of v and u
 
     void evaluate(const Row<T>& x, std::vector<double>& f) {
-        std::visit([&](auto& m) { m.read(x, parts, f.data()); }, model);
-        for (std::size_t r = 0; r < outputs(); ++r) f[r] = of[r].a * f[r] + of[r].bias;
+        const auto put = [&](std::size_t r, double v) { f[r] = of[r].a * v + of[r].bias; };
+        std::visit([&](auto& m) { m.read(x, parts, put); }, model);
     }
 
     // a into v; S stays what it is.

@@ -47,15 +47,16 @@ class KernelModel {
     // The next to be read is the i-th of those expected. Each is the next one once.
     void turn(std::size_t i) { turn_ = i; }
 
-    // The scores of the example about to be learned, of every `every`-th output.
-    void read(const Row<T>& x, std::size_t every, double* out) {
+    // The scores of the example about to be learned, of every `every`-th output: put(number, score).
+    template <class Put>
+    void read(const Row<T>& x, std::size_t every, Put&& put) {
         store.demand_own_value(x);
         const Row<T> query = as_stored(x, scratch);
-        const std::size_t i = std::exchange(turn_, kNobody);
-        row = i < coming ? complete(query, expected[i]) : fresh(query);
+        const std::size_t turn = std::exchange(turn_, kNobody);
+        row = turn < coming ? complete(query, expected[turn]) : fresh(query);
         newest = store.size();
-        for (std::size_t r = 0; r < outputs(); r += every)
-            *out++ = isa::table<T>().dot(row, s[r].data(), store.size());
+        for (std::size_t i = 0, r = 0; r < outputs(); ++i, r += every)
+            put(i, isa::table<T>().dot(row, s[r].data(), store.size()));
     }
     // k(x_i, x_slot) of every stored i; of the example read last, if it was stored, it is at hand.
     std::span<const T> kernel_row(Slot slot) {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "onlinesvm/base/aligned.hpp"
 #include "onlinesvm/base/archive.hpp"
 #include "onlinesvm/base/checked.hpp"
 #include "onlinesvm/base/isa.hpp"
@@ -75,15 +76,17 @@ class LinearModel {
         const Row<T>& x = coming[i + kAhead];
         const std::size_t n = known(x);
         for (std::size_t r = 0; r < std::min(outputs(), kOutputs); ++r)
-            for (std::size_t k = 0; k < n; ++k) prefetch(w.data() + r * stride + x.indices[k]);
+            for (std::size_t k = 0; k < n; ++k)
+                prefetch(w.data() + r * stride + x.indices[k], sizeof(double));
     }
 
-    // The scores of the example about to be learned, of every `every`-th output.
-    void read(const Row<T>& x, std::size_t every, double* out) {
+    // The scores of the example about to be learned, of every `every`-th output: put(number, score).
+    template <class Put>
+    void read(const Row<T>& x, std::size_t every, Put&& put) {
         widen(x.width);
         const std::size_t n = known(x);
-        for (std::size_t r = 0; r < outputs(); r += every)
-            *out++ = bias[r] + product(x, n, w.data() + r * stride);
+        for (std::size_t i = 0, r = 0; r < outputs(); ++i, r += every)
+            put(i, bias[r] + product(x, n, w.data() + r * stride));
     }
 
     double norm2(const Row<T>& x) const {
@@ -271,12 +274,6 @@ class LinearModel {
     double product(const Row<T>& x, std::size_t n, const double* weights) const {
         if (x.sparse()) return loops->product_at(x.values, x.indices, weights, n);
         return loops->product(x.values, weights, n);
-    }
-
-    static void prefetch(const double* weight) {
-#if defined(__GNUC__)
-        __builtin_prefetch(weight, 1);
-#endif
     }
 
     // Stored values of x that have a weight; the others meet an implicit zero.
