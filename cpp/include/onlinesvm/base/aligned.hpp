@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <memory>
 #include <new>
 #include <vector>
 
@@ -39,7 +40,10 @@ inline void give_lines(void* p, std::size_t bytes, std::size_t large) {
 inline constexpr std::size_t kHuge = std::size_t(1) << 22;
 inline void prefer_huge_pages([[maybe_unused]] void* p, [[maybe_unused]] std::size_t bytes) {
 #ifdef MADV_HUGEPAGE
-    madvise(p, bytes, MADV_HUGEPAGE);  // where the system has them; advice that fails does no harm
+    constexpr std::size_t kWhole = std::size_t(1) << 16;  // of any size that pages have
+    std::size_t room = bytes;
+    if (std::align(kWhole, bytes - kWhole, p, room))
+        madvise(p, room / kWhole * kWhole, MADV_HUGEPAGE);  // advice that fails does no harm
 #endif
 }
 
@@ -64,7 +68,7 @@ struct LineAllocator {
     LineAllocator(const LineAllocator<U, kLarge>&) {}
     T* allocate(std::size_t n) {
         void* const p = take_lines(n * sizeof(T), kLarge);
-        if (n * sizeof(T) >= std::max(kLarge, kHuge)) prefer_huge_pages(p, n * sizeof(T));
+        if (n * sizeof(T) >= kHuge) prefer_huge_pages(p, n * sizeof(T));
         return static_cast<T*>(p);
     }
     void deallocate(T* p, std::size_t n) { give_lines(p, n * sizeof(T), kLarge); }
