@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+_FEW = 16  # classes that are counted sooner one by one
+
 
 @dataclass(frozen=True)
 class ClassCounts:
@@ -38,8 +40,13 @@ class ClassCounts:
 
     def and_then(self, codes: NDArray[np.intp]) -> ClassCounts:
         """The counts after these examples."""
-        more = np.bincount(codes, minlength=len(self.counts))
-        return ClassCounts(self._room_for(len(more)) + more)
+        classes = max(len(self.counts), int(codes.max(initial=-1)) + 1)
+        more = (
+            np.array([np.count_nonzero(codes == code) for code in range(classes)], dtype=np.int64)
+            if classes <= _FEW
+            else np.bincount(codes, minlength=classes)
+        )
+        return ClassCounts(self._room_for(classes) + more)
 
     def _room_for(self, classes: int) -> NDArray[np.int64]:
         missing = max(0, classes - len(self.counts))

@@ -357,7 +357,7 @@ class OnlineEstimator(
     def _ids_of(self, batch: Batch, start: int, stop: int) -> NDArray[np.int64]:
         """The ids of these rows, which are the next to be learned."""
         if batch.ids is None:
-            return self._next_id + np.arange(stop - start)
+            return np.arange(self._next_id, self._next_id + stop - start, dtype=np.int64)
         return batch.ids[start:stop]
 
     def _count_in(self, ids: NDArray[np.int64], keys: Keys | None = None) -> None:

@@ -66,10 +66,10 @@ class Labels:
                 return np.array([self.codes.get(label, -1) for label in y.tolist()], np.int32)
             numbers = [self.codes.get(label, -1) for label in seen.tolist()]
             return np.asarray(numbers, dtype=np.int32)[inverse]
-        codes = np.full(len(y), -1, dtype=np.int32)
+        codes = np.full(len(y), -1, dtype=np.int8)
         for number, name in enumerate(self.arrived()):
-            codes += np.multiply(y == name, number + 1, dtype=np.int32)  # no branches
-        return codes
+            codes += np.multiply(y == name, number + 1, dtype=np.int8)  # no branches
+        return codes.astype(np.int32)
 
     def newcomers(self, y: NDArray[Any], codes: NDArray[np.int32]) -> dict[int, Any]:
         """Where in ``y`` each unknown label appears first."""
