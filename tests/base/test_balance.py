@@ -33,7 +33,7 @@ def by_hand(codes: list[int]) -> list[float]:
     return weights
 
 
-@given(codes=st.lists(st.integers(0, 4), min_size=1, max_size=40), cut=st.integers(0, 40))
+@given(codes=st.lists(st.integers(0, 20), min_size=1, max_size=40), cut=st.integers(0, 40))
 def test_running_weights_by_hand(codes: list[int], cut: int) -> None:
     head, tail = np.array(codes[:cut], dtype=np.intp), np.array(codes[cut:], dtype=np.intp)
     counts = nothing()
