@@ -160,9 +160,11 @@ class DenseRows {
         for (std::size_t i = 0; i < count; ++i) out[i] = {from + i * width, width};
         return out;
     }
-    // A row that comes soon is on its way from memory while others are learned.
+    // A row that comes soon is on its way from memory while others are learned. A block of long ones
+    // would drive those at hand out of the near cache.
     void approach(std::size_t i) const {
-        if (i < rows) prefetch(values + i * width, width * sizeof(S));
+        constexpr std::size_t kLong = 4096;  // bytes
+        if (i < rows && width * sizeof(S) <= kLong) prefetch(values + i * width, width * sizeof(S));
     }
 
   private:
