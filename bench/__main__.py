@@ -37,6 +37,7 @@ SPEED = (
     "core_vector",
     "predict",
     "predict_limit",
+    "predict_one",
     "proba",
     "compress",
     "onnx",
