@@ -27,9 +27,12 @@ std::pair<std::vector<std::size_t>, std::size_t> short_first(const Store<T>& sto
 template <class T>
 void score(const Store<T>& store, std::size_t n, std::span<const double* const> coefficients,
            std::span<const Row<T>> xs, double* out) {
-    // A run of dense examples stays in the cache while all queries pass; of sparse ones, every run
-    // would walk the lists anew, so there is but one.
-    const std::size_t run = store.sparse() ? n : 128, stride = run + isa::lanes<T>;
+    // A run of dense examples stays in the cache while all queries pass, longer where these are few; of
+    // sparse ones, every run would walk the lists anew, so there is but one. Sums are of pieces, which
+    // are the same for any number of queries.
+    const std::size_t piece = store.sparse() ? n : 128;
+    const std::size_t run = !store.sparse() && xs.size() <= 6 ? 8 * piece : piece;
+    const std::size_t stride = run + isa::lanes<T>;
     const std::size_t queries = store.sparse() ? 8 : 252, outputs = coefficients.size();
     std::fill(out, out + xs.size() * outputs, 0.0);
     if (n == 0) return;
@@ -53,8 +56,9 @@ void score(const Store<T>& store, std::size_t n, std::span<const double* const> 
             store.rows(rows, first, last, target.data(), at < shorts ? squares.data() : nullptr);
             for (std::size_t q = 0; q < rows.size(); ++q)
                 for (std::size_t o = 0; o < outputs; ++o)
-                    out[order[at + q] * outputs + o] += isa::table<T>().dot(
-                        target[q] + first, coefficients[o] + first, last - first);
+                    for (std::size_t j = first; j < last; j += piece)
+                        out[order[at + q] * outputs + o] += isa::table<T>().dot(
+                            target[q] + j, coefficients[o] + j, std::min(piece, last - j));
         }
     }
 }
