@@ -218,7 +218,8 @@ def install(python: Python) -> Path:
 
 def run_tests(environment: Path, arguments: tuple[str, ...]) -> None:
     """From a copy that has the tests and no sources."""
-    run(environment, "-m", "pip", "install", "-qq", "pytest>=8.2", "hypothesis>=6.100")
+    needs = ("pytest>=8.2", "hypothesis>=6.100", "safetensors>=0.4")
+    run(environment, "-m", "pip", "install", "-qq", *needs)
     copy = WORK / "tests-only"
     shutil.rmtree(copy, ignore_errors=True)
     shutil.copytree(ROOT / "tests", copy / "tests", ignore=shutil.ignore_patterns("__pycache__"))
