@@ -1,7 +1,7 @@
 """predict_one, row by row, against merely reading as many numbers as the support vectors have.
 
 No code can answer sooner than that read, which the compiled core measures by itself
-(``_probes.time_row``). With few and short support vectors the call from Python is most of it.
+(``_probes.time_row``). With few and short support vectors the call from Python shows.
 """
 
 from __future__ import annotations
