@@ -1,5 +1,6 @@
-# From the table of algorithms, one source per family, and one for its banks, so that they compile side
-# by side; the variable algorithm_sources lists them.
+# From the table of algorithms, one source per family, or per header where those of a family are large, so
+# that they compile side by side: each lists its lines of the table. The variable method_sources has them.
+set(large_families exact dual)
 set(table ${PROJECT_SOURCE_DIR}/cpp/bind/algorithms.txt)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${table})
 file(STRINGS ${table} lines REGEX "^[^#]")
@@ -7,37 +8,35 @@ foreach(line IN LISTS lines)
   if(NOT line MATCHES "^([a-z]+)/([a-z_]+) ([A-Za-z]+)( bank)?$")
     message(FATAL_ERROR "${table}: '${line}' is not 'family/header Class', with or without 'bank'")
   endif()
-  list(APPEND families ${CMAKE_MATCH_1})
-  set(include "#include \"onlinesvm/${CMAKE_MATCH_1}/${CMAKE_MATCH_2}.hpp\"\n")
-  string(FIND "${includes_${CMAKE_MATCH_1}}" "${include}" place)
-  if(place EQUAL -1)
-    string(APPEND includes_${CMAKE_MATCH_1} "${include}")
+  set(unit ${CMAKE_MATCH_1})
+  if(unit IN_LIST large_families)
+    string(APPEND unit _${CMAKE_MATCH_2})
   endif()
-  string(APPEND binds_${CMAKE_MATCH_1} "    bind<${CMAKE_MATCH_3}>(m, \"${CMAKE_MATCH_3}\");\n")
+  list(APPEND units ${unit})
+  list(APPEND includes_${unit} "#include \"onlinesvm/${CMAKE_MATCH_1}/${CMAKE_MATCH_2}.hpp\"\n")
+  set(make method_of)
   if(CMAKE_MATCH_4)
-    string(APPEND banks_${CMAKE_MATCH_1} "    bind_bank<${CMAKE_MATCH_3}>(m, \"${CMAKE_MATCH_3}\");\n")
+    list(APPEND includes_${unit} "#include \"onlinesvm/bank/method_of.hpp\"\n")
+    set(make bankable_method_of)
   endif()
+  string(APPEND methods_${unit}
+    "    all.push_back(${make}<${CMAKE_MATCH_3}>(\"${CMAKE_MATCH_3}\"));\n")
 endforeach()
-list(REMOVE_DUPLICATES families)
+list(REMOVE_DUPLICATES units)
 
-foreach(family IN LISTS families)
-  set(source ${PROJECT_BINARY_DIR}/bind/${family}.cpp)
+foreach(unit IN LISTS units)
+  list(REMOVE_DUPLICATES includes_${unit})
+  list(JOIN includes_${unit} "" includes)
+  set(source ${PROJECT_BINARY_DIR}/methods/${unit}.cpp)
   file(CONFIGURE OUTPUT ${source} @ONLY CONTENT
-    "#include \"bind.hpp\"\n@includes_${family}@
-namespace onlinesvm::bind {\nvoid bind_${family}(nb::module_& m) {\n@binds_${family}@}\n}\n")
-  list(APPEND algorithm_sources ${source})
-  string(APPEND declarations "void bind_${family}(nb::module_& m);\n")
-  string(APPEND calls "    bind_${family}(m);\n")
-  if(banks_${family})
-    set(source ${PROJECT_BINARY_DIR}/bind/${family}_banks.cpp)
-    file(CONFIGURE OUTPUT ${source} @ONLY CONTENT
-      "#include \"bank.hpp\"\n@includes_${family}@
-namespace onlinesvm::bind {\nvoid bind_${family}_banks(nb::module_& m) {\n@banks_${family}@}\n}\n")
-    list(APPEND algorithm_sources ${source})
-    string(APPEND declarations "void bind_${family}_banks(nb::module_& m);\n")
-    string(APPEND calls "    bind_${family}_banks(m);\n")
-  endif()
+    "@includes@#include \"onlinesvm/model/method_of.hpp\"
+#include \"families.hpp\"\n
+namespace onlinesvm {\nvoid list_${unit}(std::vector<Method>& all) {\n@methods_${unit}@}\n}\n")
+  list(APPEND method_sources ${source})
+  string(APPEND declarations "void list_${unit}(std::vector<Method>& all);\n")
+  string(APPEND calls "    list_${unit}(all);\n")
 endforeach()
-file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/bind/families.hpp @ONLY CONTENT
-  "#include <nanobind/nanobind.h>\nnamespace onlinesvm::bind {\nnamespace nb = nanobind;\n@declarations@
-inline void bind_families(nb::module_& m) {\n@calls@}\n}\n")
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/methods/families.hpp @ONLY CONTENT
+  "#pragma once\n#include <vector>\n#include \"onlinesvm/model/methods.hpp\"\n
+namespace onlinesvm {\n@declarations@
+inline std::vector<Method> list_methods() {\n    std::vector<Method> all;\n@calls@    return all;\n}\n}\n")

@@ -7,9 +7,8 @@
 #endif
 
 #include "arrays.hpp"
-#include "bank.hpp"
-#include "curves.hpp"
-#include "families.hpp"
+#include "key_list.hpp"
+#include "module.hpp"
 #include "onlinesvm/base/isa.hpp"
 #include "register.hpp"
 #include "signals.hpp"
@@ -23,7 +22,8 @@ NB_MODULE(_core, m) {
     nb::set_leak_warnings(false);  // a forked child ends without the frames of its parent's threads
 #endif
 
-    bind::bind_families(m);
+    bind::bind_models(m);
+    bind::bind_banks(m);
 
     m.def(
         "all_finite",
@@ -34,6 +34,9 @@ NB_MODULE(_core, m) {
     m.def(
         "are_plain_keys",
         [](const nb::list& keys) {
+            for (const nb::handle key :
+                 keys)  // what others write as bytes could be read as a tuple
+                if (PyBytes_Check(key.ptr())) return false;
             try {
                 return bind::KeyList(keys), true;
             } catch (const nb::builtin_exception&) {

@@ -55,10 +55,12 @@ class NamedRow {
     static T number_of(const nb::object& name, const nb::object& value) {
         const double number = PyFloat_AsDouble(value.ptr());
         if (number == -1.0 && PyErr_Occurred()) {
-            if (!PyErr_ExceptionMatches(PyExc_TypeError) &&
+            const bool too_large = PyErr_ExceptionMatches(PyExc_OverflowError);
+            if (!too_large && !PyErr_ExceptionMatches(PyExc_TypeError) &&
                 !PyErr_ExceptionMatches(PyExc_ValueError))
                 throw nb::python_error();
             PyErr_Clear();
+            if (too_large) complain(name, "is too large for a number; scale or drop it");
             complain(name, "is not a number; encode it first");
         }
         if (!std::isfinite(static_cast<T>(number)))

@@ -6,33 +6,41 @@
 
 namespace onlinesvm::bind {
 
-class ToDict {
+class ToDict final : public Sink {
   public:
     Dict dict;
 
-    template <class V>
-    void array(const std::string& name, std::span<const V> values) {
-        dict[name.c_str()] = to_numpy(std::vector<V>(values.begin(), values.end()));
+    void array(const std::string& name, Elements values) override {
+        std::visit(
+            [&]<class V>(std::span<const V> from) {
+                dict[name.c_str()] = to_numpy(std::vector<V>(from.begin(), from.end()));
+            },
+            values);
     }
-    template <class V>
-    void number(const std::string& name, V value) {
-        // A copy, since the value lives no longer than this call.
-        dict[name.c_str()] = nb::cast(nb::ndarray<nb::numpy, V, nb::ndim<0>>(&value, 0, nullptr),
-                                      nb::rv_policy::copy);
+    void number(const std::string& name, Figure value) override {
+        std::visit(
+            [&]<class V>(V number) {
+                // A copy, since the number lives no longer than this call.
+                dict[name.c_str()] =
+                    nb::cast(nb::ndarray<nb::numpy, V, nb::ndim<0>>(&number, 0, nullptr),
+                             nb::rv_policy::copy);
+            },
+            value);
     }
 };
 
-class FromDict {
+class FromDict final : public Source {
   public:
     explicit FromDict(Dict dict) : dict(std::move(dict)) {}
 
-    template <class V>
-    std::span<const V> array(const std::string& name, std::type_identity<V>) {
-        return fetch<V, nb::ndim<1>>(name);
+    Elements array(const std::string& name, Elements type) override {
+        return std::visit(
+            [&]<class V>(std::span<const V>) -> Elements { return fetch<V, nb::ndim<1>>(name); },
+            type);
     }
-    template <class V>
-    V number(const std::string& name, std::type_identity<V>) {
-        return fetch<V, nb::ndim<0>>(name).front();
+    Figure number(const std::string& name, Figure type) override {
+        return std::visit([&]<class V>(V) -> Figure { return fetch<V, nb::ndim<0>>(name).front(); },
+                          type);
     }
 
     void demand_all_fetched() const {

@@ -222,11 +222,11 @@ void rows(const Shape<T>& k, const T* blocks, const T* norms, size_t d, size_t f
     }
 }
 
-// s + x x, rounded as in a tile's lane: on ARM, compilers multiply the features of a lone chain ahead,
+// s + x x, rounded as in a lane of a tile: compilers multiply the features of a lone chain ahead,
 // side by side, and round the products that they fuse elsewhere.
 template <class T>
 inline T add_square(T s, T x) {
-#if defined(__ARM_FEATURE_FMA)
+#if defined(__ARM_FEATURE_FMA) || defined(__FMA__)
     if constexpr (sizeof(T) == 4)
         return __builtin_fmaf(x, x, s);
     else

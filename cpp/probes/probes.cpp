@@ -10,15 +10,16 @@
 
 #include "arrays.hpp"
 #include "onlinesvm/base/store.hpp"
-#include "params.hpp"
+#include "values.hpp"
 
 namespace onlinesvm::bind {
 namespace {
 
 template <class T>
-nb::object kernel_matrix(const Kernel& kernel, std::span<const Row<T>> a,
-                         std::span<const Row<T>> b) {
-    Store<T> store(kernel);
+nb::object kernel_matrix(const nb::dict& kernel, const Rows& left, const Rows& right) {
+    Blocks<T> lefts(left), rights(right);
+    const auto a = lefts.block(0, left.size()), b = rights.block(0, right.size());
+    Store<T> store(kernel_of(record_of(kernel)));
     for (const Row<T>& x : b) store.push(x);
     std::vector<T> out(a.size() * b.size());
     Aligned<T> padded(a.size() * store.padded_size());
@@ -74,29 +75,23 @@ NB_MODULE(_probes, m) {
     m.def(
         "kernel_matrix",
         [](const nb::dict& kernel, const Values2& a, const Values2& b) {
-            return typed(a, [&]<class S>(const S* values) {
+            return typed(a, [&]<class S>(const S*) {
                 if (b.dtype() != a.dtype() || a.shape(1) != b.shape(1))
                     throw std::invalid_argument("b: needs the dtype and the width of a");
-                DenseRows<S, S> left(values, a.shape(0), a.shape(1), {});
-                DenseRows<S, S> right(static_cast<const S*>(b.data()), b.shape(0), b.shape(1), {});
-                return kernel_matrix<S>(kernel_of(kernel), left.block(0, left.size()),
-                                        right.block(0, right.size()));
+                return kernel_matrix<S>(kernel, dense_rows(a), dense_rows(b));
             });
         },
         "kernel"_a, "a"_a, "b"_a, "Kernel values of the rows of a against the rows of b.");
     m.def(
         "kernel_matrix_sparse",
         [](const nb::dict& kernel, const Csr& a, const Csr& b, std::size_t width) {
-            return typed(std::get<0>(a), [&]<class S>(const S* values) {
+            return typed(std::get<0>(a), [&]<class S>(const S*) {
                 const auto& other = std::get<0>(b);
                 if (other.dtype() != std::get<0>(a).dtype())
                     throw std::invalid_argument("b: needs the dtype of a");
-                SparseRows<S, S> left({values, std::get<0>(a).shape(0)}, view(std::get<1>(a)),
-                                      view(std::get<2>(a)), width);
-                SparseRows<S, S> right({static_cast<const S*>(other.data()), other.shape(0)},
-                                       view(std::get<1>(b)), view(std::get<2>(b)), width);
-                return kernel_matrix<S>(kernel_of(kernel), left.block(0, left.size()),
-                                        right.block(0, right.size()));
+                return kernel_matrix<S>(
+                    kernel, sparse_rows(std::get<0>(a), std::get<1>(a), std::get<2>(a), width),
+                    sparse_rows(std::get<0>(b), std::get<1>(b), std::get<2>(b), width));
             });
         },
         "kernel"_a, "a"_a, "b"_a, "width"_a, "The same for (data, indices, indptr) of CSR rows.");

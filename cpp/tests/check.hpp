@@ -150,31 +150,30 @@ Stream<T> gram(const Stream<T>& stream, const Kernel& k) {
     return {stream.size() + 1, std::move(values), std::move(labels)};
 }
 
-// A saved state in memory: the Sink and the Source of base/archive.hpp.
-class Memory {
+// A saved state in memory.
+class Memory final : public Sink {
   public:
-    template <class V>
-    void array(const std::string& name, std::span<const V> values) {
-        entries[name] = std::vector<V>(values.begin(), values.end());
+    void array(const std::string& name, Elements values) override {
+        std::visit(
+            [&]<class V>(std::span<const V> from) {
+                entries[name] = std::vector<V>(from.begin(), from.end());
+            },
+            values);
     }
-    template <Number V>
-    void number(const std::string& name, V value) {
-        entries[name] = std::vector<V>{value};
+    void number(const std::string& name, Figure value) override {
+        std::visit([&]<class V>(V number) { entries[name] = std::vector<V>{number}; }, value);
     }
-    template <class V>
-    std::span<const V> array(const std::string& name, std::type_identity<V>) const {
-        return std::get<std::vector<V>>(entries.at(name));
-    }
-    template <class V>
-    V number(const std::string& name, std::type_identity<V> type) const {
-        return array(name, type).front();
-    }
-    bool operator==(const Memory&) const = default;
+    bool operator==(const Memory& other) const { return entries == other.entries; }
     // The first name under which another memory holds something else.
     std::string unlike(const Memory& other) const {
         for (const auto& [name, values] : entries)
             if (!other.entries.contains(name) || other.entries.at(name) != values) return name;
         return entries.size() == other.entries.size() ? "" : "a name that is not here";
+    }
+
+    template <class V>
+    std::span<const V> read(const std::string& name) const {
+        return std::get<std::vector<V>>(entries.at(name));
     }
 
   private:
@@ -184,16 +183,33 @@ class Memory {
         entries;
 };
 
+// What reads it.
+class Reading final : public Source {
+  public:
+    explicit Reading(const Memory& memory) : memory(memory) {}
+    Elements array(const std::string& name, Elements type) override {
+        return std::visit(
+            [&]<class V>(std::span<const V>) -> Elements { return memory.read<V>(name); }, type);
+    }
+    Figure number(const std::string& name, Figure type) override {
+        return std::visit([&]<class V>(V) -> Figure { return memory.read<V>(name).front(); }, type);
+    }
+
+  private:
+    const Memory& memory;
+};
+
 template <class Object>
 Memory saved(Object& object) {
     Memory memory;
-    Save<Memory> save(memory);
+    Save save(memory);
     object.state(save);
     return memory;
 }
 template <class Object>
-void restore(Object& object, Memory& memory, std::size_t features, std::size_t outputs) {
-    Load<Memory> load(memory, features, outputs);
+void restore(Object& object, const Memory& memory, std::size_t features, std::size_t outputs) {
+    Reading source(memory);
+    Load load(source, features, outputs);
     object.state(load);
 }
 

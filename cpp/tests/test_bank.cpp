@@ -5,7 +5,7 @@
 
 #include "check.hpp"
 #include "onlinesvm/ball/stream_svm.hpp"
-#include "onlinesvm/bank/bank.hpp"
+#include "onlinesvm/bank/breed_of.hpp"
 #include "onlinesvm/gradient/exponentiated.hpp"
 #include "onlinesvm/gradient/pegasos.hpp"
 #include "onlinesvm/margin/alma.hpp"
@@ -42,28 +42,63 @@ typename Algo::Params linear() {
 }
 
 template <class Algo, class T>
-void learn(Bank<Algo, T>& bank, const Stream<T>& stream, const std::vector<std::string>& names,
+Bank bank_of(const typename Algo::Params& params, std::size_t classes) {
+    return Bank(std::make_shared<BreedOf<Algo, T>>(params, kWidth, classes));
+}
+
+// Rows of a stream as they come from outside.
+template <class T>
+class Given {
+  public:
+    Given(const Stream<T>& stream, std::size_t first, std::size_t last) {
+        for (std::size_t i = first; i < last; ++i) {
+            const Row<T> x = stream[i];
+            sparse = x.sparse();
+            values.insert(values.end(), x.values, x.values + x.size);
+            if (sparse) indices.insert(indices.end(), x.indices, x.indices + x.size);
+            starts.push_back(std::int64_t(values.size()));
+        }
+    }
+    Rows rows() const {
+        if (!sparse) return Rows::dense(values.data(), starts.size() - 1, kWidth);
+        return Rows::sparse(values.data(), values.size(), indices, starts, kWidth);
+    }
+
+    std::vector<T> values;
+
+  private:
+    bool sparse = false;
+    std::vector<std::int32_t> indices;
+    std::vector<std::int64_t> starts{0};
+};
+
+template <class T>
+void learn(Bank& bank, const Stream<T>& stream, const std::vector<std::string>& names,
            std::size_t first, std::size_t last, std::size_t hands = 1) {
     std::vector<double> y, w(last - first, 1.0);
     for (std::size_t i = first; i < last; ++i) y.push_back(stream.label(i));
-    const auto rows = [&](std::size_t i, std::vector<T>&) { return stream[first + i]; };
-    bank.learn(rows, y, w, keys_of(names, first, last), hands);
+    const Given<T> given(stream, first, last);
+    bank.learn(given.rows(), y, w, keys_of(names, first, last), hands);
 }
 
-template <class Algo, class T>
-Memory saved_model(const Bank<Algo, T>& bank, const std::string& name) {
+Memory saved_model(const Bank& bank, const std::string& name) {
     const std::size_t slot = bank.keys().find({Key::text, name});
     CHECK(slot != Keys::kNone);
     Memory memory;
-    bank.visit(slot, [&](Algo& model, bool lives) {
-        CHECK(lives);
-        memory = saved(model);
-    });
+    bank.save(slot, memory);
+    return memory;
+}
+// A single model that has learned, as a bank shows its own.
+template <class Algo>
+Memory saved_alone(Algo& model) {
+    Memory memory;
+    Save save(memory);
+    save("width", kWidth), save("outputs", model.outputs());
+    model.state(save);
     return memory;
 }
 
-template <class Algo, class T>
-bool same(const Bank<Algo, T>& a, const Bank<Algo, T>& b) {
+bool same(const Bank& a, const Bank& b) {
     const auto equal = [](auto x, auto y) {
         return x.size_bytes() == y.size_bytes() &&
                (x.empty() || std::memcmp(x.data(), y.data(), x.size_bytes()) == 0);
@@ -86,8 +121,7 @@ void is_a_loop_over_single_models(const typename Algo::Params& params, std::size
         at->second.learn(stream[i], stream.label(i), 1.0, Id(seen[key[i]]++));
     }
 
-    Bank<Algo, T> whole(params, kWidth, classes), pieces(params, kWidth, classes),
-        shared(params, kWidth, classes);
+    Bank whole = bank_of<Algo, T>(params, classes), pieces = whole, shared = whole;
     learn(whole, stream, key, 0, kRows);
     for (std::size_t i = 0; i < kRows; i += 7)
         learn(pieces, stream, key, i, std::min(i + 7, kRows));
@@ -95,12 +129,13 @@ void is_a_loop_over_single_models(const typename Algo::Params& params, std::size
     CHECK(same(whole, pieces) && same(whole, shared));
     CHECK(whole.size() == single.size() && whole.seen() == std::int64_t(kRows));
     for (auto& [name, model] : single) {
-        CHECK(saved_model(whole, name) == saved(model));
+        CHECK(saved_model(whole, name) == saved_alone(model));
         CHECK(whole.seen(whole.keys().find({Key::text, name})) == seen[name]);
     }
 
     std::vector<double> out(kRows * whole.outputs()), one(whole.outputs());
-    const auto rows = [&](std::size_t i, std::vector<T>&) { return stream[i]; };
+    const Given<T> given(stream, 0, kRows);
+    const Rows rows = given.rows();
     whole.score(rows, keys_of(key, 0, kRows), out.data(), 2);
     for (std::size_t i = 0; i < kRows; ++i) {
         single.at(key[i]).score(stream[i], one.data());
@@ -111,7 +146,7 @@ void is_a_loop_over_single_models(const typename Algo::Params& params, std::size
     for (const double score : out) CHECK(score == 0.0);
 
     // Saved in the midst, loaded, gone on.
-    Bank<Algo, T> half(params, kWidth, classes), again(params, kWidth, classes);
+    Bank half = bank_of<Algo, T>(params, classes), again = half;
     learn(half, stream, key, 0, kRows / 2);
     again.load(Keys::of(half.keys().kinds(), half.keys().ends(), half.keys().bytes()),
                half.records(), 2);
@@ -121,12 +156,12 @@ void is_a_loop_over_single_models(const typename Algo::Params& params, std::size
 }
 
 using Aggressive = PassiveAggressiveClassifier<double>;
+Bank aggressive() { return bank_of<Aggressive, double>(linear<Aggressive>(), 2); }
 
 void forgetting_is_never_having_met() {
     const Stream<double> stream(kRows, kWidth, 2, false, 3);
     const auto key = names(4);
-    Bank<Aggressive, double> bank(linear<Aggressive>(), kWidth, 2), other = bank, left = bank,
-                                                                    right = bank;
+    Bank bank = aggressive(), other = bank, left = bank, right = bank;
     learn(bank, stream, key, 0, kRows);
     const std::vector<std::string> gone{key[0], key[17], key[5]};
     for (std::size_t i = 0; i < kRows; ++i)
@@ -146,11 +181,11 @@ void forgetting_is_never_having_met() {
     for (std::size_t i = 0; i < kRows; ++i)
         learn(key[i].size() % 2 ? left : right, stream, key, i, i + 1);
     left.merge(right);
-    Bank<Aggressive, double> all(linear<Aggressive>(), kWidth, 2);
+    Bank all = aggressive();
     learn(all, stream, key, 0, kRows);
     CHECK(left.size() == all.size() && left.seen() == all.seen());
     for (const std::string& name : key) CHECK(saved_model(left, name) == saved_model(all, name));
-    const Bank<Aggressive, double> before = left;
+    const Bank before = left;
     try {
         left.merge(right);
         CHECK(!"refused");
@@ -163,25 +198,23 @@ void forgetting_is_never_having_met() {
 void a_call_is_all_or_nothing() {
     const Stream<double> stream(kRows, kWidth, 2, false, 3);
     const auto key = names(4);
-    Bank<Aggressive, double> bank(linear<Aggressive>(), kWidth, 2);
+    Bank bank = aggressive();
     learn(bank, stream, key, 0, 60);
-    const Bank<Aggressive, double> before = bank;
+    const Bank before = bank;
     const std::vector<double> y(kRows, 1.0), w(kRows, 1.0);
     for (const std::size_t hands : {1, 3})
         for (std::size_t bad = 0; bad < kRows; bad += 13) {
-            const auto rows = [&](std::size_t i, std::vector<double>&) {
-                if (i == bad) throw std::invalid_argument("not this one");
-                return stream[i];
-            };
+            Given<double> given(stream, 0, kRows);
+            given.values[bad * kWidth] = std::nan("");
             try {
-                bank.learn(rows, y, w, keys_of(key, 0, kRows), hands);
+                bank.learn(given.rows(), y, w, keys_of(key, 0, kRows), hands);
                 CHECK(!"refused");
             } catch (const std::invalid_argument&) {
                 CHECK(same(bank, before));
             }
         }
     learn(bank, stream, key, 60, kRows);
-    Bank<Aggressive, double> whole(linear<Aggressive>(), kWidth, 2);
+    Bank whole = aggressive();
     learn(whole, stream, key, 0, kRows);
     CHECK(same(bank, whole));
 }
@@ -191,12 +224,12 @@ void a_call_is_all_or_nothing() {
 void forged_states_are_refused_or_harmless() {
     const Stream<double> stream(kRows, kWidth, 2, false, 3);
     const auto key = names(4);
-    Bank<Aggressive, double> bank(linear<Aggressive>(), kWidth, 2);
+    Bank bank = aggressive();
     learn(bank, stream, key, 0, 40);
     const double nan = std::nan(""), huge = 1e300, tiny = -1e-300, one = 1.0;
     std::size_t refused = 0;
     const auto attempt = [&](auto& kinds, auto& ends, auto& bytes, auto& records) {
-        Bank<Aggressive, double> fresh(linear<Aggressive>(), kWidth, 2);
+        Bank fresh = aggressive();
         try {
             fresh.load(Keys::of(kinds, ends, bytes), records, 1);
             learn(fresh, stream, key, 0, kRows);
@@ -278,10 +311,10 @@ int main() {
         }
     auto block = linear<Pegasos<double>>();
     block.block = 4;
-    CHECK((!Bank<Pegasos<double>, double>::can_hold(block)));
+    CHECK((!BreedOf<Pegasos<double>, double>::can_hold(block)));
     auto rbf = linear<Aggressive>();
     rbf.kernel = kernel(Shape::rbf);
-    CHECK((!Bank<Aggressive, double>::can_hold(rbf)));
+    CHECK((!BreedOf<Aggressive, double>::can_hold(rbf)));
     forgetting_is_never_having_met();
     a_call_is_all_or_nothing();
     forged_states_are_refused_or_harmless();

@@ -113,8 +113,14 @@ void settles_by_call() {
     const Stream<double> stream(90, 2, 2, false);
     auto p = params<double>(Shape::rbf);
     p.settle = "call";
-    keeps_promises<Incremental<double>>(p, stream, 2);
-    Incremental<double> model(p);
+    Incremental<double> whole(p), pieces(p), resumed(p), model(p);
+    learn(whole, stream, 0, stream.size(), 16);  // one alone would be learned by itself
+    learn(pieces, stream, 0, 42, 7);
+    restore(resumed, saved(pieces), stream[0].width, pieces.outputs());
+    for (Incremental<double>* rest : {&pieces, &resumed}) {
+        learn(*rest, stream, 42, stream.size(), 16);
+        CHECK(saved(whole) == saved(*rest));
+    }
     for (std::size_t i = 0; i < stream.size(); ++i) {
         model.learn(stream[i], double(i % 3 == 0), 1.0, Id(i));
         if (i % 30 == 29) model.solve(), optimal(model);

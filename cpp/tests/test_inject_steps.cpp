@@ -9,6 +9,7 @@
 #include "onlinesvm/gradient/pegasos.hpp"
 #include "onlinesvm/gradient/sgd.hpp"
 #include "onlinesvm/margin/alma.hpp"
+#include "onlinesvm/margin/confidence_weighted.hpp"
 #include "onlinesvm/margin/mira.hpp"
 #include "onlinesvm/margin/passive_aggressive.hpp"
 #include "onlinesvm/margin/passive_aggressive_one_class.hpp"
@@ -66,6 +67,8 @@ int main() {
     everywhere<Alma>(plain);
     with_weights<Alma>([](auto& p) { p.p = 4.0; });
     everywhere<Mira>([](auto& p) { p.margin = 0.0; });
+    with_weights<ConfidenceWeighted>(plain);
+    with_weights<ConfidenceWeighted>([](auto& p) { p.covariance = "full"; });
     everywhere<PassiveAggressiveOneClass>(plain);
     everywhere<DescentClassifier>([](auto& p) { p.task.name = "logistic"; });
     everywhere<DescentRegressor>(plain);
@@ -80,6 +83,8 @@ int main() {
     everywhere<StreamSVM>([](auto& p) { p.lookahead = 4; });
     everywhere<StreamSVM>([](auto& p) { p.balls = 3; });
     life<EllipsoidSVM<double>, double>(kernel(Shape::linear, 1.0), false, plain);
+    life<EllipsoidSVM<double>, double>(kernel(Shape::linear, 1.0), false,
+                                       [](auto& p) { p.lookahead = 3; });
     everywhere<Nystroem>([](auto& p) { p.n_components = 12; });
     for (const bool sparse : {false, true})
         life<Fourier<float>, float>(kernel(Shape::rbf), sparse, plain);

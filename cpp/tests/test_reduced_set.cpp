@@ -18,7 +18,7 @@ Memory state_of(const Kernel& kernel, const Stream<T>& stream, std::size_t n) {
     for (std::size_t i = 0; i < 2 * n; ++i) coef.push_back(std::sin(double(i)));
     const std::vector<double> bias{0.25, -1.5};
     Memory memory;
-    Save<Memory> save(memory);
+    Save save(memory);
     save("vectors", vectors), save("ids", ids), save("coef", coef), save("bias", bias);
     return memory;
 }
@@ -69,9 +69,9 @@ void refuses_what_does_not_fit() {
     CHECK(refused(as_it_is, 3, 3));
     const std::vector<double> few(9), odd(10, std::nan(""));
     const std::vector<Id> ids(4);
-    CHECK(refused([&](Memory& m) { m.array("coef", std::span(few)); }, 3, 2));
-    CHECK(refused([&](Memory& m) { m.array("coef", std::span(odd)); }, 3, 2));
-    CHECK(refused([&](Memory& m) { m.array("ids", std::span(ids)); }, 3, 2));
+    CHECK(refused([&](Memory& m) { m.array("coef", std::span<const double>(few)); }, 3, 2));
+    CHECK(refused([&](Memory& m) { m.array("coef", std::span<const double>(odd)); }, 3, 2));
+    CHECK(refused([&](Memory& m) { m.array("ids", std::span<const Id>(ids)); }, 3, 2));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 """The compiled core as the estimators see it.
 
-``_core`` has one class for each algorithm and value type (``Ramp32``, ``Ramp64``). All of them have
+``_core.Model("Ramp", "float32", settings)`` is a method by its name, for rows of one type. All have
 the verbs of :class:`Core`; those of :class:`OptionalVerbs` only where the method can. What a single
 method offers besides is known to its own estimator alone.
 """
@@ -101,6 +101,10 @@ class Core(Protocol):
         """Scores per example: 1 for two classes."""
 
     @property
+    def has_pairs(self) -> bool:
+        """Whether pairs of classes have scores, too: ``score_pairs_dense`` and ``_sparse``."""
+
+    @property
     def nbytes(self) -> int: ...
     def support(self) -> dict[str, Any]: ...
 
@@ -197,8 +201,14 @@ def create(name: str, settings: Mapping[str, Any]) -> Core:
     """A core that has learned nothing yet."""
     if name.startswith(REDUCED):  # of the settings of its class it needs no more
         settings = {"kernel": settings["kernel"]}
-    core: Core = (NUMPY_CORES.get(name) or getattr(_core, name))(settings)
+    numpy = NUMPY_CORES.get(name)
+    core: Core = numpy(settings) if numpy else _core.Model(*split(name), dict(settings))
     return core
+
+
+def split(name: str) -> tuple[str, str]:
+    """``"Ramp32"``, as files call a core, as its method and the type of its rows."""
+    return name[:-2], f"float{name[-2:]}"
 
 
 def revive(name: str, settings: Mapping[str, Any], state: Mapping[str, NDArray[Any]]) -> Core:
@@ -210,4 +220,4 @@ def revive(name: str, settings: Mapping[str, Any], state: Mapping[str, NDArray[A
 
 def offers(stem: str, verb: str) -> bool:
     """Whether the cores of an algorithm have a verb."""
-    return hasattr(getattr(_core, f"{stem}64", None), verb)
+    return bool(_core.offers(stem, verb))

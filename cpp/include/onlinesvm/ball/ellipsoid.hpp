@@ -6,6 +6,9 @@
 // q = L^-1 (p - c); the new ellipsoid has its centre tau away towards it, the semi-axis A = rho - tau
 // along q and B across, such that it touches p, holds the old one, and is the smallest of that kind.
 // Every point seen stays inside. L itself is never needed: L q = p - c.
+//
+// With a lookahead, points outside wait; when there are enough of them the farthest enters, then the
+// farthest of those still outside, until none is: what lies near another enters with it.
 #pragma once
 
 #include <algorithm>
@@ -39,12 +42,15 @@ class Ellipsoid {
         inverse_.assign(checked_mul(n, n), 0.0);
         for (std::size_t i = 0; i < n; ++i) inverse_.edit(i * n + i) = std::sqrt(C);
     }
-    void hold(const std::vector<double>& p) {
-        const std::size_t n = p.size();
-        poll(n * n);
-        std::vector<double> away(n), q(n), v(n);
-        for (std::size_t i = 0; i < n; ++i) away[i] = p[i] - centre[i];
-        isa::dense().symv(inverse_.data(), n, n, away.data(), q.data());
+    // How far out a point is; 1 is on the surface.
+    double distance(const double* p) const {
+        const std::vector<double> q = coordinates(away(p));
+        return std::sqrt(dot(q, q));
+    }
+    void hold(const double* p) {
+        const std::size_t n = centre.size();
+        const std::vector<double> away = this->away(p);
+        std::vector<double> q = coordinates(away), v(n);
         const double rho = std::sqrt(dot(q, q));
         if (!(rho > 1.0)) return;
         const auto [tau, A, B] = smallest(rho, n);
@@ -79,6 +85,18 @@ class Ellipsoid {
   private:
     Ledger<double> inverse_;  // L^-1, row-major
 
+    std::vector<double> away(const double* p) const {
+        std::vector<double> out(p, p + centre.size());
+        for (std::size_t i = 0; i < out.size(); ++i) out[i] -= centre[i];
+        return out;
+    }
+    std::vector<double> coordinates(const std::vector<double>& away) const {
+        const std::size_t n = away.size();
+        poll(n * n);
+        std::vector<double> q(n);
+        isa::dense().symv(inverse_.data(), n, n, away.data(), q.data());
+        return q;
+    }
     struct Step {
         double tau, A, B;
     };
@@ -122,12 +140,16 @@ class EllipsoidSVM {
     struct Params {
         double C = 1.0;
         bool normalize = true;
+        std::int64_t lookahead = 1;
         Kernel kernel;
 
-        void fields(auto&& f) { f("C", C), f("normalize", normalize), f("kernel", kernel); }
+        void fields(auto&& f) {
+            f("C", C), f("normalize", normalize), f("lookahead", lookahead), f("kernel", kernel);
+        }
     };
 
-    explicit EllipsoidSVM(const Params& p) : p(p), bodies_(1) {
+    explicit EllipsoidSVM(const Params& p) : p(p), bodies_(1), queues_(1) {
+        require(p.lookahead >= 1, "lookahead: must be at least 1");
         require(p.C > 0.0 && std::isfinite(p.C), "C: must be positive and finite");
         require(p.kernel.shape == Shape::linear, "kernel: an ellipsoid knows only the linear one");
     }
@@ -140,10 +162,21 @@ class EllipsoidSVM {
         const std::vector<double> yes = spread(x, 1.0), no = spread(x, -1.0);
         for (std::size_t o = 0; o < outputs(); ++o) {
             const std::vector<double>& point = label == (outputs() == 1 ? 1 : o) ? yes : no;
-            bodies_[o].empty() ? bodies_[o].begin(point, p.C) : bodies_[o].hold(point);
+            Ellipsoid& body = bodies_[o];
+            if (body.empty()) {
+                body.begin(point, p.C);
+            } else if (p.lookahead == 1) {
+                body.hold(point.data());
+            } else if (body.distance(point.data()) > 1.0) {
+                queues_[o].points.insert(queues_[o].points.end(), point.begin(), point.end());
+                if (queues_[o].size(body) == std::size_t(p.lookahead)) take_in(o);
+            }
         }
     }
-    void flush() {}  // nothing waits
+    // What waits comes in.
+    void flush() {
+        for (std::size_t o = 0; o < outputs(); ++o) take_in(o);
+    }
 
     void score(const Row<T>& x, double* out) const {
         for (std::size_t o = 0; o < outputs(); ++o) {
@@ -158,10 +191,11 @@ class EllipsoidSVM {
     void grow(std::size_t classes) {
         if (classes <= 2 || classes <= outputs()) return;
         const bool splits = outputs() == 1;
-        bodies_.resize(classes);
+        bodies_.resize(classes), queues_.resize(classes);
         if (!splits) return;
-        bodies_[1] = bodies_[0];
+        bodies_[1] = bodies_[0], queues_[1] = queues_[0];
         bodies_[0].mirror();
+        for (double& v : queues_[0].points.edit()) v = -v;
     }
     Weights weights() const {
         Weights out;
@@ -176,11 +210,17 @@ class EllipsoidSVM {
         return out;
     }
 
-    auto undoable() { return std::tie(bodies_); }
+    auto undoable() { return std::tie(bodies_, queues_); }
     template <class A>
     void state(A& a) {
         a("bodies", bodies_);
+        if (p.lookahead > 1) a("queues", queues_);
         if constexpr (A::loading) {
+            queues_.resize(p.lookahead > 1 ? queues_.size() : bodies_.size());
+            demand(queues_.size() == bodies_.size(), "there is not one queue per ellipsoid");
+            for (std::size_t o = 0; o < bodies_.size(); ++o)
+                demand(queues_[o].fits(bodies_[o], std::size_t(p.lookahead)),
+                       "the points that wait do not fit their ellipsoid");
             demand(bodies_.size() == a.outputs(), "there is not one ellipsoid per output");
             for (const Ellipsoid& body : bodies_)
                 demand(body.fits(a.features() + biased()), "an ellipsoid has other dimensions");
@@ -189,12 +229,46 @@ class EllipsoidSVM {
     std::size_t nbytes() const {
         std::size_t n = sizeof(*this);
         for (const Ellipsoid& body : bodies_) n += sizeof(body) + body.nbytes();
+        for (const Queue& queue : queues_) n += sizeof(queue) + queue.points.nbytes();
         return n;
     }
 
   private:
+    struct Queue {
+        Ledger<double> points;  // outside, side by side
+
+        std::size_t size(const Ellipsoid& body) const {
+            return body.empty() ? 0 : points.size() / body.centre.size();
+        }
+        bool fits(const Ellipsoid& body, std::size_t lookahead) const {
+            return size(body) < lookahead &&
+                   points.size() == checked_mul(size(body), body.centre.size());
+        }
+        auto undoable() { return std::tie(points); }
+        template <class A>
+        void state(A& a) {
+            a("points", points);
+        }
+    };
+
     Params p;
     std::vector<Ellipsoid> bodies_;  // one per output
+    std::vector<Queue> queues_;      // and what waits for it
+
+    void take_in(std::size_t o) {
+        Ellipsoid& body = bodies_[o];
+        const double* points = queues_[o].points.data();
+        for (std::size_t left = queues_[o].size(body), n = body.centre.size(); left > 0; --left) {
+            double farthest = 1.0;
+            const double* next = nullptr;
+            for (std::size_t i = 0; i < queues_[o].size(body); ++i)
+                if (const double d = body.distance(points + i * n); d > farthest)
+                    farthest = d, next = points + i * n;
+            if (next == nullptr) break;
+            body.hold(next);
+        }
+        queues_[o].points.clear();
+    }
 
     std::size_t biased() const { return p.kernel.offset > 0.0 ? 1 : 0; }
     double bias() const { return std::sqrt(p.kernel.offset); }

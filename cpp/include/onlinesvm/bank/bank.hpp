@@ -16,15 +16,17 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
 #include "onlinesvm/bank/keys.hpp"
 #include "onlinesvm/bank/record.hpp"
 #include "onlinesvm/base/aligned.hpp"
+#include "onlinesvm/base/archive.hpp"
 #include "onlinesvm/base/checked.hpp"
 #include "onlinesvm/base/interrupt.hpp"
-#include "onlinesvm/base/row.hpp"
+#include "onlinesvm/base/rows.hpp"
 #include "onlinesvm/base/threads.hpp"
 
 namespace onlinesvm {
@@ -73,36 +75,47 @@ class BySlot {
     }
 };
 
-template <Bankable Algo, class T>
+// An ordinary model in which a record comes to life, to learn or to answer.
+class Seat {
+  public:
+    virtual ~Seat() = default;
+    // The model of a record learns these of the rows, which may be refused by throwing.
+    virtual void teach(double* record, std::span<const std::uint32_t> which, const Rows& rows,
+                       std::span<const double> y, std::span<const double> weight) = 0;
+    // outputs() values of each, where they belong in `out`: 0 where there is no record.
+    virtual void score(const double* record, std::span<const std::uint32_t> which, const Rows& rows,
+                       double* out) = 0;
+    // The model of a record, as its own core takes it.
+    virtual void save(const double* record, Sink& sink) = 0;
+    // Of a record from outside: whether it is a model that a file of its own could hold.
+    virtual void check(const double* record) = 0;
+};
+
+// What the models of a bank have in common.
+class Breed {
+  public:
+    virtual ~Breed() = default;
+    virtual std::unique_ptr<Seat> seat() const = 0;
+    virtual std::size_t nbytes() const = 0;
+
+    std::size_t width = 0, outputs = 0;
+    std::size_t words = 0;  // of a record
+};
+
 class Bank {
   public:
-    using Params = typename Algo::Params;
-
-    static bool can_hold(const Params& params) { return Algo(params).flat(); }
-
-    Bank(const Params& params, std::size_t width, std::size_t classes)
-        : width_(width), newborn_(params), shape_(params) {
-        require(can_hold(params), "params: models of changing size, which a bank cannot hold");
-        newborn_.grow(classes);
-        shape_.grow(classes);
-        const std::vector<T> ones(width, T(1));
-        shape_.learn(Row<T>(ones.data(), width), 0.0, 1.0, Id(0));  // any example will do
-        body_ = words_of_state(shape_);
-        unborn_ = words_of_state(newborn_);
-    }
+    explicit Bank(std::shared_ptr<const Breed> breed) : breed_(std::move(breed)) {}
 
     std::size_t size() const { return keys_.size(); }
-    std::size_t width() const { return width_; }
-    std::size_t outputs() const { return newborn_.outputs(); }
-    std::size_t words() const { return kHead + body_; }
+    std::size_t width() const { return breed_->width; }
+    std::size_t outputs() const { return breed_->outputs; }
+    std::size_t words() const { return breed_->words; }
     std::int64_t seen() const { return seen_; }
-    std::int64_t seen(std::size_t slot) const { return seen_of(at(slot)); }
+    std::int64_t seen(std::size_t slot) const { return head::seen(at(slot)); }
     const Keys& keys() const { return keys_; }
     std::span<const double> records() const { return {block_.data(), size() * words()}; }
 
     // Rows in order, each by the model of its key; a new key brings a new model. All or nothing.
-    // `rows(i, buffer)` is a row, in the buffer if need be; it may refuse it by throwing.
-    template <class Rows>
     void learn(const Rows& rows, std::span<const double> y, std::span<const double> weight,
                std::span<const Key> keys, std::size_t hands) {
         const std::size_t known = size();
@@ -115,12 +128,12 @@ class Bank {
             Images images(*this, groups.size());
             try {
                 share_out(hands, groups.size(), kGrain, [&](std::size_t first, std::size_t last) {
-                    Seat seat(*this);
+                    const auto seat = breed_->seat();
                     for (std::size_t g = first; g < last; ++g) {
                         if (g + 1 < last) approach(slots[groups[g + 1].front()]);
                         const std::size_t slot = slots[groups[g].front()];
                         if (slot < known) images.take(g, slot);
-                        teach(seat, slot, groups[g], rows, y, weight);
+                        seat->teach(at(slot), groups[g], rows, y, weight);
                     }
                 });
             } catch (...) {
@@ -136,7 +149,6 @@ class Bank {
     }
 
     // Of every row, by the model of its key; 0 where there is none.
-    template <class Rows>
     void score(const Rows& rows, std::span<const Key> keys, double* out, std::size_t hands) const {
         std::vector<std::uint32_t> slots(keys.size());
         for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -145,31 +157,17 @@ class Bank {
         }
         const BySlot groups(slots, size());
         share_out(hands, groups.size(), kGrain, [&](std::size_t first, std::size_t last) {
-            Seat seat(*this);
+            const auto seat = breed_->seat();
             for (std::size_t g = first; g < last; ++g) {
                 const std::uint32_t slot = slots[groups[g].front()];
                 if (g + 1 < last) approach(slots[groups[g + 1].front()]);
-                if (slot != BySlot::kNone) seat.take(at(slot));
-                for (const std::uint32_t i : groups[g]) {
-                    const Row<T> x = rows(i, seat.buffer);
-                    poll(x.size * outputs());
-                    double* const scores = out + std::size_t(i) * outputs();
-                    if (slot == BySlot::kNone)
-                        std::fill_n(scores, outputs(), 0.0);
-                    else
-                        seat.model.score(x, scores);
-                }
+                seat->score(slot == BySlot::kNone ? nullptr : at(slot), groups[g], rows, out);
             }
         });
     }
 
-    // The model of a slot: visit(model).
-    template <class Visit>
-    void visit(std::size_t slot, Visit&& visit) const {
-        Seat seat(*this);
-        seat.take(at(slot));
-        visit(seat.model, seat.lives);
-    }
+    // The model of a slot, as its own core takes it.
+    void save(std::size_t slot, Sink& sink) const { breed_->seat()->save(at(slot), sink); }
 
     // The keys go, with all that was learned for them, and the bank is what it would be had they never
     // come: one pass over it, however many they are. All or nothing.
@@ -194,7 +192,8 @@ class Bank {
 
     // The models of another bank come after those of this one; they share no key. All or nothing.
     void merge(const Bank& other) {
-        require(other.words() == words() && other.width() == width(),
+        require(typeid(*other.breed_) == typeid(*breed_) && other.words() == words() &&
+                    other.width() == width(),
                 "other: its models have another shape");
         const std::size_t known = size();
         try {
@@ -217,15 +216,15 @@ class Bank {
                "there are not as many records as keys, or of another size");
         std::int64_t seen = 0;
         for (std::size_t slot = 0; slot < keys.size(); ++slot) {
-            const std::int64_t own = seen_of(records.data() + slot * words());
+            const std::int64_t own = head::seen(records.data() + slot * words());
             demand(own >= 1 && own < kMost - seen, "a model has seen nothing, or too much");
             seen += own;
         }
         share_out(hands, keys.size(), kGrain, [&](std::size_t first, std::size_t last) {
-            Seat seat(*this);
+            const auto seat = breed_->seat();
             for (std::size_t slot = first; slot < last; ++slot) {
                 poll(words());
-                seat.check(records.data() + slot * words());
+                seat->check(records.data() + slot * words());
             }
         });
         Aligned<double> block(records.begin(), records.end());
@@ -242,79 +241,20 @@ class Bank {
 
     std::size_t nbytes() const {
         return sizeof(*this) + block_.capacity() * sizeof(double) + keys_.nbytes() +
-               newborn_.nbytes() + shape_.nbytes();
+               breed_->nbytes();
     }
 
   private:
-    static constexpr std::size_t kHead = 2;     // words before the state: rows seen, and whether
-                                                // the model has a shape yet
     static constexpr std::size_t kGrain = 256;  // models that a thread takes at a time
     static constexpr std::int64_t kMost = std::int64_t(1) << 62;
 
-    std::size_t width_, body_ = 0, unborn_ = 0;  // words of a state, and of one before any example
-    Algo newborn_, shape_;
+    std::shared_ptr<const Breed> breed_;
     Keys keys_;
     Aligned<double> block_;  // size() records
     std::int64_t seen_ = 0;
 
     double* at(std::size_t slot) { return block_.data() + slot * words(); }
     const double* at(std::size_t slot) const { return block_.data() + slot * words(); }
-
-    static std::int64_t seen_of(const double* record) { return number(record[0]); }
-    static std::int64_t number(const double& word) {
-        std::int64_t out;
-        std::memcpy(&out, &word, sizeof(out));
-        return out;
-    }
-    static void set(double& word, std::int64_t value) { std::memcpy(&word, &value, sizeof(value)); }
-
-    // An ordinary model in which a record comes to life.
-    struct Seat {
-        const Bank& bank;
-        Algo model;
-        bool lives;  // it has the shape of a model that has learned
-        std::vector<T> buffer;
-
-        explicit Seat(const Bank& bank) : bank(bank), model(bank.shape_), lives(true) {}
-
-        void take(const double* record) { take<Trust::whole>(record); }
-        template <Trust trust>
-        void take(const double* record) {
-            const bool was_alive = number(record[1]) != 0;
-            if (lives != was_alive)
-                model = was_alive ? bank.shape_ : bank.newborn_;
-            else if (!lives)
-                model = bank.newborn_;
-            lives = was_alive;
-            if (!lives) return;
-            ReadWords<trust> words(record + kHead, bank.width_, bank.outputs());
-            model.state(words);
-        }
-        // A record from outside.
-        void check(const double* record) {
-            const std::int64_t alive = number(record[1]);
-            demand(alive == 0 || alive == 1, "a model neither has learned nor has not");
-            take<Trust::none>(record);
-            if constexpr (requires { model.loaded(); })
-                if (lives) model.loaded();
-            if (!lives)
-                for (std::size_t i = kHead; i < bank.words(); ++i)
-                    demand(number(record[i]) == 0, "a model that has not learned knows something");
-        }
-        void leave(double* record, std::int64_t seen) {
-            set(record[0], seen);
-            if (!lives) {
-                const std::size_t words = words_of_state(model);
-                if (words == bank.unborn_) return;  // it passed over all of its examples
-                if (words != bank.body_)
-                    throw std::logic_error("a model is not as large as others");
-                lives = true;
-            }
-            set(record[1], 1);
-            WriteWords to(record + kHead);
-            model.state(to);
-        }
-    };
 
     // Records as they were, so that a call that fails leaves nothing behind.
     class Images {
@@ -339,21 +279,6 @@ class Bank {
         std::unique_ptr<double[]> images_;
         std::vector<std::uint32_t> slots_;
     };
-
-    template <class Rows>
-    void teach(Seat& seat, std::size_t slot, std::span<const std::uint32_t> group, const Rows& rows,
-               std::span<const double> y, std::span<const double> weight) {
-        double* const record = at(slot);
-        seat.take(record);
-        std::int64_t seen = seen_of(record);
-        for (const std::uint32_t i : group) {
-            const Row<T> x = rows(i, seat.buffer);
-            poll(x.size * outputs());
-            if (weight[i] > 0.0) seat.model.learn(x, y[i], weight[i], Id(seen));
-            ++seen;
-        }
-        seat.leave(record, seen);
-    }
 
     // A record that is needed soon; what lies behind its first lines follows by itself.
     void approach(std::uint32_t slot) const {

@@ -21,6 +21,20 @@
 
 namespace onlinesvm {
 
+// What stands in a record before the state: how many rows the model has seen, and whether it has a shape
+// yet.
+namespace head {
+inline constexpr std::size_t words = 2;
+
+inline std::int64_t number(const double& word) {
+    std::int64_t out;
+    std::memcpy(&out, &word, sizeof(out));
+    return out;
+}
+inline void set(double& word, std::int64_t value) { std::memcpy(&word, &value, sizeof(value)); }
+inline std::int64_t seen(const double* record) { return number(record[0]); }
+}  // namespace head
+
 // A model that a bank can hold: one that says whether it is flat.
 template <class Algo>
 concept Bankable = std::copyable<Algo> && requires(const Algo& algo) {

@@ -16,7 +16,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <map>
+#include <functional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -107,52 +107,30 @@ bool is_ordinary_count(M value) {
 template <class M, class A>
 concept Stateful = requires(M& object, A& a) { object.state(a); };
 
-// The lengths of "outer.inner" in each of the objects of "outer".
-inline std::string lengths_of(const std::string& outer, const std::string& name) {
-    return outer + ".lengths" + name.substr(outer.size());
-}
+// Values of any element type that lie elsewhere, and a number on its way: of which type is asked at run
+// time, so that what saves and loads is compiled once.
+using Elements =
+    std::variant<std::span<const double>, std::span<const float>, std::span<const std::int64_t>,
+                 std::span<const std::int32_t>, std::span<const std::uint8_t>, std::span<const Id>>;
+using Figure = std::variant<double, std::int64_t>;
 
-// A Sink for several objects, one after the other: numbers of a name become an array, arrays of a
-// name lie end to end.
-class Columns {
+// Where a state goes.
+class Sink {
   public:
-    explicit Columns(std::string outer) : outer(std::move(outer)) {}
-
-    template <class V>
-    void array(const std::string& name, std::span<const V> values) {
-        number(lengths_of(outer, name), static_cast<std::int64_t>(values.size()));
-        std::vector<V>& column = of<V>(name);
-        column.insert(column.end(), values.begin(), values.end());
-    }
-    template <class V>
-    void number(const std::string& name, V value) {
-        of<V>(name).push_back(value);
-    }
-    template <class Sink>
-    void pour(Sink& sink) const {
-        for (const auto& [name, column] : columns)
-            std::visit(
-                [&]<class V>(const std::vector<V>& values) {
-                    sink.array(name, std::span<const V>(values));
-                },
-                column);
-    }
-
-  private:
-    using Column =
-        std::variant<std::vector<double>, std::vector<float>, std::vector<std::int64_t>,
-                     std::vector<std::int32_t>, std::vector<std::uint8_t>, std::vector<Id>>;
-    std::string outer;
-    std::map<std::string, Column> columns;
-
-    template <class V>
-    std::vector<V>& of(const std::string& name) {
-        return std::get<std::vector<V>>(columns.try_emplace(name, std::vector<V>()).first->second);
-    }
+    virtual ~Sink() = default;
+    virtual void array(const std::string& name, Elements values) = 0;
+    virtual void number(const std::string& name, Figure value) = 0;
 };
 
-// sink.array(name, std::span<const V>), sink.number(name, double | int64_t)
-template <class Sink>
+// Where it comes from. Both answer with the type they are asked for, and throw std::invalid_argument
+// where the name is absent or of another type.
+class Source {
+  public:
+    virtual ~Source() = default;
+    virtual Elements array(const std::string& name, Elements type) = 0;
+    virtual Figure number(const std::string& name, Figure type) = 0;
+};
+
 class Save {
   public:
     static constexpr bool loading = false;
@@ -160,8 +138,7 @@ class Save {
 
     template <Element V, class Allocator>
     void operator()(std::string_view name, const std::vector<V, Allocator>& values) {
-        if (!std::all_of(values.begin(), values.end(), is_ordinary<V>)) refuse(full(name));
-        (*this)(name, any(values));
+        array(name, std::span<const V>(values));
     }
     template <Element V, class Allocator>
     void operator()(std::string_view name, Any<const std::vector<V, Allocator>> values) {
@@ -169,8 +146,7 @@ class Save {
     }
     template <Number M>
     void operator()(std::string_view name, const M& value) {
-        if (!is_ordinary_count(static_cast<Travelling<M>>(value))) refuse(full(name));
-        (*this)(name, any(value));
+        number(name, static_cast<Travelling<M>>(value));
     }
     template <Number M>
     void operator()(std::string_view name, Any<const M> value) {
@@ -181,17 +157,16 @@ class Save {
         Save inner(sink, full(name) + ".");
         object.state(inner);
     }
-    template <Stateful<Save<Columns>> M, class Allocator>
+    template <Stateful<Save> M, class Allocator>
     void operator()(std::string_view name, std::vector<M, Allocator>& objects) {
         sink.number(full(name) + ".count", static_cast<std::int64_t>(objects.size()));
         (*this)(name, each(objects, 0));
     }
     template <class Objects>
     void operator()(std::string_view name, Each<Objects> each) {
-        Columns columns(full(name));
-        Save<Columns> inner(columns, full(name) + ".");
-        for (auto& object : each.objects) part_of(object).state(inner);
-        columns.pour(sink);
+        by_column(name, [&](Save& inner) {
+            for (auto& object : each.objects) part_of(object).state(inner);
+        });
     }
     template <class M>
         requires(!std::is_const_v<M>)
@@ -203,57 +178,12 @@ class Save {
     Sink& sink;
     std::string prefix;
 
-    std::string full(std::string_view name) const { return prefix + std::string(name); }
+    std::string full(std::string_view name) const;
+    void array(std::string_view name, Elements values);
+    void number(std::string_view name, Figure value);
+    void by_column(std::string_view name, const std::function<void(Save&)>& save_each);
 };
 
-// A Source for what Columns took: each object takes what comes next.
-template <class Source>
-class Rewound {
-  public:
-    Rewound(Source& source, std::string outer) : source(source), outer(std::move(outer)) {}
-
-    template <class V>
-    std::span<const V> array(const std::string& name, std::type_identity<V>) {
-        return next<V>(name, number(lengths_of(outer, name), std::type_identity<std::int64_t>{}));
-    }
-    template <class V>
-    V number(const std::string& name, std::type_identity<V>) {
-        return next<V>(name, 1).front();
-    }
-    void demand_spent() const {
-        for (const auto& [name, column] : columns)
-            demand(column.at == column.size,
-                   "there is more of some objects than there are objects");
-    }
-
-  private:
-    struct Column {
-        const void* values = nullptr;
-        std::size_t size = 0, at = 0;
-    };
-    Source& source;
-    std::string outer;
-    std::map<std::string, Column> columns;
-
-    template <class V>
-    std::span<const V> next(const std::string& name, std::int64_t n) {
-        const auto [place, is_new] = columns.try_emplace(name);
-        Column& column = place->second;
-        if (is_new) {
-            const std::span<const V> all = source.array(name, std::type_identity<V>{});
-            column = {all.data(), all.size(), 0};
-        }
-        demand(n >= 0 && std::size_t(n) <= column.size - column.at,
-               "there are more objects than there is of them");
-        const V* from = static_cast<const V*>(column.values) + column.at;
-        column.at += std::size_t(n);
-        return {from, std::size_t(n)};
-    }
-};
-
-// source.array(name, std::type_identity<V>) -> std::span<const V>, source.number(name, ...) ->
-// value; both throw std::invalid_argument where the name is absent or of another type.
-template <class Source>
 class Load {
   public:
     static constexpr bool loading = true;
@@ -267,9 +197,7 @@ class Load {
     // The array itself, for a member that is no copy of it.
     template <Element V>
     std::span<const V> array(std::string_view name) {
-        const std::span<const V> from = unchecked<V>(name);
-        if (!std::all_of(from.begin(), from.end(), is_ordinary<V>)) refuse(full(name));
-        return from;
+        return std::get<std::span<const V>>(ordinary(name, std::span<const V>()));
     }
 
     template <Element V, class Allocator>
@@ -279,42 +207,42 @@ class Load {
     }
     template <Element V, class Allocator>
     void operator()(std::string_view name, Any<std::vector<V, Allocator>> values) {
-        const std::span<const V> from = unchecked<V>(name);
+        const auto from =
+            std::get<std::span<const V>>(source.array(full(name), std::span<const V>()));
         values.member.assign(from.begin(), from.end());
     }
     template <Number M>
     void operator()(std::string_view name, M& value) {
-        const auto from = number<M>(name);
-        if (!is_ordinary_count(from)) refuse(full(name));
-        value = static_cast<M>(from);
+        value = static_cast<M>(std::get<Travelling<M>>(ordinary(name, Travelling<M>())));
     }
     template <Number M>
     void operator()(std::string_view name, Any<M> value) {
-        value.member = static_cast<M>(number<M>(name));
+        value.member =
+            static_cast<M>(std::get<Travelling<M>>(source.number(full(name), Travelling<M>())));
     }
     template <Stateful<Load> M>
     void operator()(std::string_view name, M& object) {
         Load inner(source, features_, outputs_, full(name) + ".");
         object.state(inner);
     }
-    template <Stateful<Load<Rewound<Source>>> M, class Allocator>
+    template <Stateful<Load> M, class Allocator>
     void operator()(std::string_view name, std::vector<M, Allocator>& objects) {
-        Rewound<Source> columns(source, full(name));
-        Load<Rewound<Source>> inner(columns, features_, outputs_, full(name) + ".");
         objects.clear();
-        for (auto left = number<std::int64_t>(std::string(name) + ".count"); left > 0; --left) {
-            M object;
-            object.state(inner);
-            objects.push_back(std::move(object));
-        }
-        columns.demand_spent();
+        std::int64_t left = 0;
+        (*this)(std::string(name) + ".count", any(left));
+        by_column(name, outputs_, [&](Load& inner) {
+            for (; left > 0; --left) {
+                M object;
+                object.state(inner);
+                objects.push_back(std::move(object));
+            }
+        });
     }
     template <class Objects>
     void operator()(std::string_view name, Each<Objects> each) {
-        Rewound<Source> columns(source, full(name));
-        Load<Rewound<Source>> inner(columns, features_, each.outputs, full(name) + ".");
-        for (auto& object : each.objects) part_of(object).state(inner);
-        columns.demand_spent();
+        by_column(name, each.outputs, [&](Load& inner) {
+            for (auto& object : each.objects) part_of(object).state(inner);
+        });
     }
 
   private:
@@ -322,15 +250,11 @@ class Load {
     std::size_t features_, outputs_;
     std::string prefix;
 
-    template <class V>
-    std::span<const V> unchecked(std::string_view name) {
-        return source.array(full(name), std::type_identity<V>{});
-    }
-    template <class M>
-    Travelling<M> number(std::string_view name) {
-        return source.number(full(name), std::type_identity<Travelling<M>>{});
-    }
-    std::string full(std::string_view name) const { return prefix + std::string(name); }
+    std::string full(std::string_view name) const;
+    Elements ordinary(std::string_view name, Elements type);
+    Figure ordinary(std::string_view name, Figure type);
+    void by_column(std::string_view name, std::size_t outputs,
+                   const std::function<void(Load&)>& load_each);
 };
 
 // Bytes of the state, counted as they would be saved.

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <limits>
 #include <stdexcept>
+#include <string>
 
 namespace onlinesvm {
 
@@ -21,6 +22,12 @@ inline std::size_t checked_add(std::size_t a, std::size_t b) {
     if (b > std::numeric_limits<std::size_t>::max() - a)
         throw std::invalid_argument("state: a size is too large");
     return a + b;
+}
+
+inline void same_length(const char* name, std::size_t length, std::size_t rows) {
+    if (length != rows)
+        throw std::invalid_argument(std::string(name) + ": " + std::to_string(length) +
+                                    " entries for " + std::to_string(rows) + " rows of X");
 }
 
 }  // namespace onlinesvm

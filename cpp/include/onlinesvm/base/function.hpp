@@ -53,41 +53,22 @@ inline void put(const isa::Lazy& w, std::size_t i, double v) {
 template <class T>
 class Function {
   public:
-    explicit Function(const Kernel& kernel, Keeps keeps = {})
-        : keeps(keeps), parts(keeps.mean ? 2 : 1), model(LinearModel<T>(kernel.offset)) {
-        if (kernel.shape != Shape::linear || keeps.births) model = KernelModel<T>(kernel);
-        resize(1);
-    }
+    explicit Function(const Kernel& kernel, Keeps keeps = {});
+    Function(const Function&);
+    Function(Function&&) noexcept;
+    Function& operator=(const Function&);
+    Function& operator=(Function&&) noexcept;
+    ~Function();
 
     std::size_t outputs() const { return of.size(); }
-    void resize(std::size_t outputs) {
-        of.resize(outputs);
-        raw.resize(std::max(raw.size(), outputs));
-        now.resize(raw.size());
-        std::visit([&](auto& m) { m.resize(outputs * parts); }, model);
-    }
+    void resize(std::size_t outputs);
     // Two classes share one output f; with a third they become -f/2 and f/2, the same classifier.
-    void grow(std::size_t classes) {
-        if (classes < 3 || classes <= outputs()) return;
-        const bool was_binary = outputs() == 1;
-        resize(classes);
-        if (!was_binary) return;
-        copy(0, 1, 0.5);
-        copy(0, 0, -0.5);
-        for (std::size_t r : {0, 1}) {
-            of.edit(r).bias *= r ? 0.5 : -0.5;
-            of.edit(r).norm2 *= 0.25;
-        }
-    }
+    void grow(std::size_t classes);
 
     // ---- one round ----
 
-    void expect(std::span<const Row<T>> coming) {
-        std::visit([&](auto& m) { m.expect(coming); }, model);
-    }
-    void turn(std::size_t i) {
-        std::visit([&](auto& m) { m.turn(i); }, model);
-    }
+    void expect(std::span<const Row<T>> coming);
+    void turn(std::size_t i);
 
     // The newest f at the example about to be learned.
     std::span<const double> read(const Row<T>& x) {
@@ -110,6 +91,11 @@ class Function {
     void serve() {
         ++rounds;
         for (std::size_t r = 0; keeps.mean && r < outputs(); ++r) of.edit(r).b += of[r].a;
+    }
+
+    // |f_r|^2 from all weights instead of by changes; where there are weights.
+    void take_norm_anew(std::size_t r) {
+        of.edit(r).norm2 = sum(r, [](double w) { return w * w; });
     }
 
     double k(const Row<T>& x) const {  // k(x, x)
@@ -135,6 +121,10 @@ class Function {
         if (!(output.a >= kSmall && output.a <= 1.0 / kSmall)) fold(r);
     }
 
+    // The scale into v, and what b says of past rounds into u: S stays what it is, and so it does,
+    // digit for digit, whatever becomes of v before the next round is served.
+    void fold(std::size_t r);
+
     // f_output += step k(x, .) for an example that was read before; more of it, if it is stored.
     // In the norm it counts with a coordinate of its own, of squared length `slack`.
     void add(const Example<T>& e, std::span<const Change> changes, double slack = 0.0) {
@@ -156,12 +146,7 @@ class Function {
         std::get<KernelModel<T>>(model).add(e.x, e.id, steps);
     }
     // The same, as one more stored example even if it is one already.
-    void push(const Example<T>& e, std::span<const Change> changes) {
-        if (keeps.norm) lengthen(e, changes, 0.0);
-        rescale(changes);
-        if (keeps.births) born.push_back(e.t);
-        std::get<KernelModel<T>>(model).push(e.x, e.id, steps);
-    }
+    void push(const Example<T>& e, std::span<const Change> changes);
 
     // ---- weights, one by one ----
 
@@ -224,52 +209,21 @@ class Function {
         const Slot slot = m ? m->find(id) : Slot{};
         return m && slot < m->size() ? std::optional(slot) : std::nullopt;
     }
-    std::optional<Slot> born_in(std::int64_t t) const {
-        const auto at = std::find(born.begin(), born.end(), t);
-        if (at == born.end()) return std::nullopt;
-        return Slot(at - born.begin());
-    }
-    std::vector<Id> ids() const {
-        const auto* m = std::get_if<KernelModel<T>>(&model);
-        return m ? m->stored() : std::vector<Id>();
-    }
-    std::vector<double> bias() const {
-        std::vector<double> out;
-        for (const Output& output : of) out.push_back(output.bias);
-        return out;
-    }
+    std::optional<Slot> born_in(std::int64_t t) const;
+    std::vector<Id> ids() const;
+    std::vector<double> bias() const;
     std::span<const std::int64_t> births() const { return {born.data(), born.size()}; }
 
     // The last one takes the place of the one that goes.
-    void drop(Slot slot) {
-        std::get<KernelModel<T>>(model).drop(slot);
-        if (!keeps.births) return;
-        born.edit(slot) = born.back();
-        born.pop_back();
-    }
+    void drop(Slot slot);
     // x_q <- h x_p + (1 - h) x_q, with the coefficients a s_p + b s_q; p goes.
-    void merge(Slot p, Slot q, double h, double a, double b) {
-        std::get<KernelModel<T>>(model).merge(p, q, h, a, b);
-        drop(p);
-    }
+    void merge(Slot p, Slot q, double h, double a, double b);
     // s_i += d_i s_p for all others; p goes.
-    void project(Slot p, std::span<const double> d) {
-        std::get<KernelModel<T>>(model).project(p, d);
-        drop(p);
-    }
+    void project(Slot p, std::span<const double> d);
     // k(x_i, x_slot) of every stored i.
-    std::span<const T> kernel_row(Slot slot) {
-        return std::get<KernelModel<T>>(model).kernel_row(slot);
-    }
+    std::span<const T> kernel_row(Slot slot);
     // sum_r s_ri s_rj of every stored i with j, or where there is no j, with itself.
-    void products(std::optional<Slot> j, std::vector<double>& out) const {
-        out.assign(size(), 0.0);
-        for (std::size_t r = 0; r < outputs(); ++r) {
-            const double* v = std::get<KernelModel<T>>(model).coefficients(r * parts);
-            const double a2 = of[r].a * of[r].a, fixed = j ? v[*j] : 0.0;
-            for (std::size_t i = 0; i < out.size(); ++i) out[i] += a2 * v[i] * (j ? fixed : v[i]);
-        }
-    }
+    void products(std::optional<Slot> j, std::vector<double>& out) const;
 
     // v as it grew: visit(i, v) after each stored example, in slot order.
     template <class Visit>
@@ -286,100 +240,30 @@ class Function {
     // ---- as vectors; without a mean ----
 
     // f_to = factor f_from
-    void copy(std::size_t from, std::size_t to, double factor) {
-        for (std::size_t part = 0; part < parts; ++part)
-            copy_part(from * parts + part, to * parts + part, factor);
-        of.edit(to) = of[from];
-    }
+    void copy(std::size_t from, std::size_t to, double factor);
     // f_to = keep f_to + share f_from
-    void blend(std::size_t to, double keep, std::size_t from, double share) {
-        copy_part(to, to, keep * of[to].a);
-        of.edit(to).a = 1.0;
-        std::visit([&](auto& m) { m.blend(from, to, share * of[from].a); }, model);
-    }
+    void blend(std::size_t to, double keep, std::size_t from, double share);
     // The functions of another follow; the ids of its examples go up by `shift`.
-    void append(const Function& other, std::int64_t shift) {
-        std::visit(
-            [&](auto& m) {
-                m.append(std::get<std::remove_reference_t<decltype(m)>>(other.model), shift);
-            },
-            model);
-        of.insert(of.end(), other.of.begin(), other.of.end());
-        resize(of.size());
-    }
+    void append(const Function& other, std::int64_t shift);
     // Inner products of the outputs, row-major.
-    std::vector<double> gram() const {
-        std::vector<double> G = std::visit([](const auto& m) { return m.gram(); }, model);
-        for (std::size_t i = 0; i < G.size(); ++i)
-            G[i] *= of[i / outputs()].a * of[i % outputs()].a;
-        return G;
-    }
+    std::vector<double> gram() const;
 
     // ---- what it says, and what it is made of ----
 
-    void score_many(std::span<const Row<T>> xs, double* out) const {
-        if (!keeps.mean) {
-            std::visit([&](const auto& m) { m.score_many(xs, out); }, model);
-            for (std::size_t i = 0; i < xs.size(); ++i)
-                for (const Output& o : of) *out = o.a * *out + o.bias, ++out;
-            return;
-        }
-        std::vector<double> values(xs.size() * outputs() * parts);
-        std::visit([&](const auto& m) { m.score_many(xs, values.data()); }, model);
-        for (std::size_t i = 0; i < xs.size() * outputs(); ++i)
-            out[i] = predicted(i % outputs(), &values[i * parts], 1);
-    }
+    void score_many(std::span<const Row<T>> xs, double* out) const;
 
-    Weights weights() const {
-        const auto* m = std::get_if<LinearModel<T>>(&model);
-        if (!m) throw std::logic_error("this model has no weights");
-        Weights all = m->weights(), out{all.width, {}, {}};
-        for (std::size_t r = 0; r < outputs(); ++r) {
-            out.intercept.push_back(predicted(r, &all.intercept[r * parts], 1) + of[r].bias);
-            for (std::size_t i = 0; i < all.width; ++i)
-                out.coef.push_back(predicted(r, &all.coef[r * parts * all.width + i], all.width));
-        }
-        return out;
-    }
-    Support<T> support() const {
-        const auto* m = std::get_if<KernelModel<T>>(&model);
-        if (!m) throw std::logic_error("this model has no support vectors");
-        Support<T> out = m->support();
-        const std::size_t n = out.ids.size();
-        const std::vector<double> all = std::exchange(out.coef, {});
-        for (std::size_t r = 0; r < outputs(); ++r)
-            for (std::size_t i = 0; i < n; ++i)
-                out.coef.push_back(predicted(r, &all[r * parts * n + i], n));
-        return out;
-    }
+    Weights weights() const;
+    Support<T> support() const;
 
-    std::size_t nbytes() const {
-        return std::visit([](const auto& m) { return m.nbytes(); }, model) +
-               of.capacity() * sizeof(Output) + born.nbytes();
-    }
+    std::size_t nbytes() const;
 
     // What nbytes is at most for the examples stored.
-    std::size_t footprint() const {
-        const auto* m = std::get_if<KernelModel<T>>(&model);
-        return (m ? m->footprint() : nbytes()) + 4 * (born.size() + kFew) * sizeof(born[0]) +
-               2 * outputs() * sizeof(Output);
-    }
+    std::size_t footprint() const;
 
     auto undoable() { return std::tie(model, of, born, rounds); }
 
     template <class A>
-    void state(A& archive) {
-        std::visit([&](auto& m) { archive("model", m); }, model);
-        archive("outputs", of);
-        archive("rounds", rounds);
-        archive("born", born);
-        if constexpr (A::loading) {
-            const std::size_t held = std::visit([](const auto& m) { return m.outputs(); }, model);
-            demand(held == outputs() * parts && born.size() == (keeps.births ? size() : 0),
-                   "the function does not fit its outputs or its rounds");
-            resize(outputs());
-        }
-    }
+    void state(A& archive);
 
   private:
     static constexpr double kSmall = 1e-5;  // a scale that costs digits
@@ -412,17 +296,7 @@ class Function {
         std::visit([&](auto& m) { m.read(x, parts, put); }, model);
     }
 
-    // a into v; S stays what it is.
-    void fold(std::size_t r) {
-        Output& o = of.edit(r);
-        if (keeps.mean) std::visit([&](auto& m) { m.blend(2 * r, 2 * r + 1, o.b); }, model);
-        copy_part(r * parts, r * parts, o.a);
-        o.a = 1.0;
-        o.b = 0.0;
-    }
-    void copy_part(std::size_t from, std::size_t to, double factor) {
-        std::visit([&](auto& m) { m.copy(from, to, factor); }, model);
-    }
+    void copy_part(std::size_t from, std::size_t to, double factor);
     void note_birth(const Example<T>& e) {
         if (!keeps.births) return;
         if (const auto slot = find(e.id))
@@ -452,5 +326,8 @@ class Function {
         return ((of[r].b + of[r].a) * v[0] + v[stride]) / static_cast<double>(rounds + 1);
     }
 };
+
+extern template class Before<Function<float>>;
+extern template class Before<Function<double>>;
 
 }  // namespace onlinesvm

@@ -77,11 +77,8 @@ class KernelRow {
 template <class T>
 class KernelCache {
   public:
-    KernelCache(const Kernel& kernel, std::size_t cache_bytes)
-        : store_(kernel), coming_(kernel), budget_(cache_bytes) {
-        spare_.reserve(kSpare);  // giving a row back must not need memory
-    }
-    ~KernelCache() { slabs_.owner_is_destroyed(); }
+    KernelCache(const Kernel& kernel, std::size_t cache_bytes);
+    ~KernelCache();
     KernelCache(const KernelCache&) = delete;
     KernelCache& operator=(const KernelCache&) = delete;
 
@@ -100,10 +97,8 @@ class KernelCache {
     const double* diagonal() const { return k_.data(); }
     const double* diagonal_inverse() const { return k_inv_.data(); }
 
-    bool uniform() const {  // k(x, x) is the same for all x
-        const Shape shape = store_.kernel().shape;
-        return shape == Shape::rbf || shape == Shape::laplacian || shape == Shape::chi2;
-    }
+    // k(x, x) is the same for all x
+    bool uniform() const;
 
     bool holds(Id id) const { return slot_of_.contains(id); }
     std::optional<Slot> find(Id id) const {
@@ -126,155 +121,41 @@ class KernelCache {
     // Kernel rows of the next examples, all at once: one trip through the store instead of one
     // each.
     // Where most of them will move, their rows over the whole store are cheapest now, too.
-    void expect(std::span<const Row<T>> xs) {
-        forget_expected();
-        if (active_ == 0 || xs.empty()) return;
-        const std::size_t upto = movers_ > 0.3 ? size() : active_;
-        if (xs.size() * upto * sizeof(T) > budget_ / 4) return;
-        std::vector<T*> out;
-        for (const Row<T>& x : xs) {
-            coming_.push(x);
-            expected_.push_back(blank());
-            expected_.back().reserve(slabs_, upto);
-            out.push_back(expected_.back().data());
-        }
-        share_slots(0, upto, xs.size() * xs.front().size,
-                    [&](auto first, auto last) { store_.rows(xs, first, last, out.data()); });
-        for (KernelRow<T>& row : expected_) row.known = upto;
-    }
+    void expect(std::span<const Row<T>> xs);
     // The next to be learned is the i-th of those expected. Each is the next one once.
     void turn(std::size_t i) { turn_ = i; }
     void use_threads(std::size_t n) { crew_.resize(n); }
     Crew& crew() { return crew_; }  // alive until the change at hand is over
-    void forget_expected() {
-        while (coming_.size() > 0) coming_.pop();
-        for (KernelRow<T>& row : expected_)
-            if (!row.empty()) recycle(std::move(row));
-        expected_.clear();
-        turn_ = kNone;
-    }
+    void forget_expected();
     // A row that is not needed: its memory serves the next one.
-    void recycle(KernelRow<T> row) {
-        movers_ *= kMemory;
-        if (spare_.size() < kSpare) spare_.push_back(std::move(row));
-    }
+    void recycle(KernelRow<T> row);
 
     // The kernel row of an example about to be learned, valid over the active slots.
-    KernelRow<T> arriving(Row<T> x) {
-        store_.demand_own_value(x);
-        const std::size_t i = std::exchange(turn_, kNone);
-        if (i >= expected_.size()) return row_of(x);
-        KernelRow<T> row = std::exchange(expected_[i], {});
-        complete(row, x, active_);
-        return row;
-    }
+    KernelRow<T> arriving(Row<T> x);
     // The kernel row of any example, valid over the active slots.
-    KernelRow<T> row_of(Row<T> x) {
-        KernelRow<T> row = blank();
-        row.reserve(slabs_, active_ + 1);
-        complete(row, x, active_);
-        return row;
-    }
+    KernelRow<T> row_of(Row<T> x);
 
-    Slot push(Row<T> x, Id id) {
-        if (slot_of_.contains(id))
-            throw std::invalid_argument("ids: " + std::to_string(std::int64_t(id)) +
-                                        " is held already; ids must be new");
-        store_.demand_own_value(x);
-        const double k = store_.self(x);
-        const Slot j(size());
-        store_.push(x);
-        k_.push_back(k);
-        k_inv_.push_back(k > 0 ? 1 / k
-                               : 1e300);  // k = 0: nothing curves, so a step goes to its bound
-        ids_.push_back(id);
-        slot_of_[id] = {j, age_};
-        cache_.emplace_back();
-        for (Follower* f : followers_) f->slot_pushed();
-        return j;
-    }
+    Slot push(Row<T> x, Id id);
 
-    void remove(Slot j) {
-        if (j < active_) j = demote(j);
-        swap(j, Slot(size() - 1));
-        drop_row(Slot(size() - 1));
-        for (Follower* f : followers_) f->slot_popped();
-        forget_id(ids_.back());
-        ids_.pop_back();
-        k_.pop_back();
-        k_inv_.pop_back();
-        cache_.pop_back();
-        store_.pop();
-        for (auto& row : cache_) row.known = std::min(row.known, size());
-        for (auto& row : expected_) row.known = std::min(row.known, size());
-    }
+    void remove(Slot j);
 
     // ---- moving between the three runs; each returns the slot the example has afterwards ----
 
-    Slot promote(Slot j) {  // to hot
-        if (is_hot(j)) return j;
-        row(j, active_);  // also what other rows lack of it can be read there
-        j = admit(j);
-        for (Follower* f : followers_) f->slot_promoted(j);
-        return j;
-    }
-    Slot admit(Slot j) {  // to hot, of someone whose values are exact already: no row is needed yet
-        if (is_hot(j)) return j;
-        if (j < resting_) {
-            swap(j, Slot(--resting_));
-            return Slot(resting_);
-        }
-        swap(j, Slot(active_));
-        return Slot(active_++);
-    }
-    Slot rest(Slot j) {  // a hot support vector settles at its bound
-        swap(j, Slot(resting_));
-        return Slot(resting_++);
-    }
+    // to hot
+    Slot promote(Slot j);
+    // to hot, of someone whose values are exact already: no row is needed yet
+    Slot admit(Slot j);
+    // a hot support vector settles at its bound
+    Slot rest(Slot j);
     void rest_all() { resting_ = active_; }
-    Slot demote(Slot j) {  // out of f
-        if (j < resting_) {
-            swap(j, Slot(--resting_));
-            j = Slot(resting_);
-        }
-        swap(j, Slot(--active_));
-        drop_row(Slot(active_));
-        return Slot(active_);
-    }
+    // out of f
+    Slot demote(Slot j);
 
     // ---- taking back: the examples with their order, and no kernel row that was in the making ----
 
-    void mark() noexcept {
-        commit();
-        was_ = {resting_, active_};
-        ++age_;
-        for (auto* v : {&k_, &k_inv_}) v->mark();
-        ids_.mark();
-        store_.mark();
-    }
-    void commit() noexcept {
-        for (auto* v : {&k_, &k_inv_}) v->commit();
-        ids_.commit();
-        store_.commit();
-        gone_.clear();
-        crew_.dismiss();
-    }
-    void revert() noexcept {
-        crew_.dismiss();
-        forget_expected();
-        deferring_ = false;
-        deferred_.clear();
-        for (Slot j{}; j < cache_.size(); ++j) drop_row(j);
-        for (auto* v : {&k_, &k_inv_}) v->revert();
-        ids_.revert();
-        store_.revert();
-        std::erase_if(slot_of_, [&](const auto& held) { return held.second.born == age_; });
-        for (auto& node : gone_) slot_of_.insert(std::move(node));
-        for (Slot j{}; j < size(); ++j) slot_of_.find(ids_[j])->second.slot = j;
-        cache_.resize(size());
-        std::tie(resting_, active_) = was_;
-        gone_.clear();
-    }
+    void mark() noexcept;
+    void commit() noexcept;
+    void revert() noexcept;
 
     // Many moves between runs at once: the rows follow when all are made, each visited once.
     template <class Moves>
@@ -310,102 +191,20 @@ class KernelCache {
         return r.data();
     }
     // The same for at most eight slots: those that must catch up do it together where they can.
-    void rows(std::span<const Slot> slots, std::size_t upto, const T** out) {
-        std::array<Slot, 8> late;
-        std::size_t n_late = 0, from = upto, known = 0;
-        for (Slot j : crew_.busy() ? std::span<const Slot>() : slots) {
-            if (cache_[j].known < upto && !cache_[j].empty()) {
-                reserve(cache_[j], upto);
-                borrow(j, upto);
-            }
-            if (cache_[j].known < upto) {
-                late[n_late++] = j;
-                from = std::min(from, cache_[j].known);
-                known += cache_[j].known;
-            }
-        }
-        // Together costs about a third per value, but begins where the last one is.
-        if (n_late > 1 && 2 * (n_late * upto - known) > n_late * (upto - from)) {
-            std::array<Row<T>, 8> xs;
-            std::array<T*, 8> targets;
-            for (std::size_t i = 0; i < n_late; ++i) {
-                KernelRow<T>& r = cache_[late[i]];
-                reserve(r, upto);
-                xs[i] = store_.get(late[i], several_[i]);
-                targets[i] = r.data();
-            }
-            const std::span<const Row<T>> several(xs.data(), n_late);
-            share_slots(from, upto, n_late * xs[0].size, [&](auto first, auto last) {
-                store_.rows(several, first, last, targets.data());
-            });
-            for (std::size_t i = 0; i < n_late; ++i) cache_[late[i]].known = upto;
-        }
-        for (std::size_t i = 0; i < slots.size(); ++i) out[i] = row(slots[i], upto);
-        if (!crew_.busy()) keep_within_budget();
-    }
+    void rows(std::span<const Slot> slots, std::size_t upto, const T** out);
     // Makes the rows of these slots, all different, valid below `upto`, for shares to read. False if
     // there is no room for all of them at once. Those that lack much are divided one by one, the
     // others among themselves.
-    bool make_ready(std::span<const Slot> slots, std::size_t upto) {
-        if (2 * slots.size() > room()) return false;
-        for (Slot j : slots)
-            if (double(upto - std::min(upto, cache_[j].known)) * double(store_.width()) >= kShared)
-                row(j, upto);
-        late_.clear();
-        for (Slot j : slots) {
-            KernelRow<T>& r = cache_[j];
-            r.used = ++clock_;
-            if (r.known >= upto && !r.empty()) continue;
-            late_.push_back({j, {}});
-            if (r.room() < upto) reserve(late_.back().grown, upto);
-        }
-        crew_.work(late_.size(), [&](std::size_t i) { catch_up(late_[i], upto); });
-        for (Late& late : late_) {
-            KernelRow<T>& r = cache_[late.slot];
-            if (!late.grown.empty()) r.move_to(std::move(late.grown));
-            r.known = upto;
-        }
-        late_.clear();
-        keep_within_budget();
-        return std::all_of(slots.begin(), slots.end(),
-                           [&](Slot j) { return !cache_[j].empty() && cache_[j].known >= upto; });
-    }
+    bool make_ready(std::span<const Slot> slots, std::size_t upto);
     // h -= sum by_i K_i over the slots [first, last), eight kernel rows at a time: by threads, once all
     // rows are there, each with some of the slots.
-    void subtract(double* h, std::span<const Move> moves, std::size_t first, std::size_t last) {
-        const std::size_t each = moves.size() * kPerValue;
-        if (crew_.hands() > 1 && double(last - first) * double(each) >= kShared) {
-            wanted_.clear();
-            for (const Move& move : moves) wanted_.push_back(move.slot);
-            if (make_ready(wanted_, last))
-                return share_slots(first, last, each, [&](auto begin, auto end) {
-                    subtract_eights(h, moves, begin, end, last);
-                });
-        }
-        subtract_eights(h, moves, first, last, last);
-    }
+    void subtract(double* h, std::span<const Move> moves, std::size_t first, std::size_t last);
     // Gives a slot the row that was computed when it arrived. It is to be hot next: swaps do not visit
     // the rows of slots beyond `active`.
-    void keep(Slot j, KernelRow<T> row) {
-        movers_ = movers_ * kMemory + (1 - kMemory);
-        drop_row(j);
-        row.used = ++clock_;
-        cache_[j] = std::move(row);
-        keep_within_budget();
-    }
+    void keep(Slot j, KernelRow<T> row);
     // The newest example's row says what the rows of the hot ones lack of it: k(i, j) = k(j, i). One
     // value each is cheap here, and dear to compute when it is missed.
-    void tell_hot(const KernelRow<T>& newest) {
-        const std::size_t last = size() - 1;
-        if (store_.width() < kWide || newest.known < active_) return;
-        for (Slot i(resting_); i < active_; ++i) {
-            KernelRow<T>& r = cache_[i];
-            if (r.empty() || r.known != last) continue;
-            reserve(r, size());
-            r.data()[last] = newest.data()[i];
-            ++r.known;
-        }
-    }
+    void tell_hot(const KernelRow<T>& newest);
     // The kernel values of some examples among each other, row by row: use(i, row). They come from
     // a store of their own, so that nothing is cached.
     template <class Use>
@@ -421,70 +220,23 @@ class KernelCache {
     }
 
     // The kernel row of a slot over the active ones, with nothing cached.
-    Aligned<T> values_of(Slot j) const {
-        typename Store<T>::Scratch scratch;
-        Aligned<T> row(store_.padded_size());
-        if (active_ > 0) store_.row(store_.get(j, scratch), 0, active_, row.data());
-        return row;
-    }
+    Aligned<T> values_of(Slot j) const;
 
     // Whether all rows that count are soon computed, and fit into little memory.
     bool are_few() const { return double(size()) * double(active_) <= 4e6; }
 
     // How many rows of full length the cache can hold.
-    std::size_t room() const {
-        return budget_ / (sizeof(T) * std::max<std::size_t>(size() + size() / 4, 64)) + kPinned;
-    }
+    std::size_t room() const;
 
     // Evicts the least recently used, an eighth at a time, and pours what is left together. Rows in
     // use stay where they are.
-    void keep_within_budget() {
-        if (slabs_.nbytes() <= budget_) return;
-        std::vector<std::pair<std::uint64_t, Slot>> held;
-        for (Slot j{}; j < size(); ++j)
-            if (!cache_[j].empty() && cache_[j].used + kPinned <= clock_)
-                held.push_back({cache_[j].used, j});
-        std::sort(held.begin(), held.end());
-        spare_.clear();
-        std::size_t target = budget_ - budget_ / 8, next = 0;
-        do {
-            for (; next < held.size() && slabs_.taken() > target; ++next)
-                drop_row(held[next].second);
-            for (std::size_t i = next; i < held.size(); ++i) cache_[held[i].second].pour(slabs_);
-            target -= target / 8;
-        } while (slabs_.nbytes() > budget_ && next < held.size());
-    }
+    void keep_within_budget();
 
     std::size_t cache_bytes() const { return budget_; }
-    std::size_t nbytes() const {
-        return store_.nbytes() + slabs_.nbytes() +
-               size() * (2 * sizeof(double) + sizeof(KernelRow<T>) + 4 * sizeof(void*));
-    }
+    std::size_t nbytes() const;
 
     template <class A>
-    void state(A& a) {
-        a("examples", store_);
-        a("ids", ids_);
-        a("resting", resting_);
-        a("active", active_);
-        if constexpr (A::loading) {
-            forget_expected();
-            demand(ids_.size() == store_.size() && resting_ <= active_ && active_ <= size(),
-                   "slots do not fit the examples");
-            cache_.clear();
-            cache_.resize(size());
-            k_.clear();
-            k_inv_.clear();
-            slot_of_.clear();
-            for (Slot j{}; j < size(); ++j) {
-                const double k = store_.self(store_.get(j, scratch_));
-                k_.push_back(k);
-                k_inv_.push_back(k > 0 ? 1 / k : 1e300);
-                demand(std::isfinite(k), "an example's own kernel value is not finite");
-                demand(slot_of_.emplace(ids_[j], Place{j, age_}).second, "an id occurs twice");
-            }
-        }
-    }
+    void state(A& a);
 
   private:
     static constexpr double kMemory = 0.99;      // of the share of examples that moved something
@@ -502,25 +254,11 @@ class KernelCache {
         std::uint64_t born;  // between which marks
     };
 
-    void forget_id(Id id) {
-        if (slot_of_.find(id)->second.born != age_) {
-            gone_.emplace_back();  // first: it needs memory
-            gone_.back() = slot_of_.extract(id);
-        }
-        slot_of_.erase(id);
-    }
+    void forget_id(Id id);
 
     // Rows grow with the store: room for the whole of it saves most of the moves.
-    void reserve(KernelRow<T>& r, std::size_t upto) {
-        r.reserve(slabs_, upto > active_ ? size() : upto);
-    }
-    void complete(KernelRow<T>& r, Row<T> x, std::size_t upto) {
-        if (r.known >= upto) return;
-        r.reserve(slabs_, upto);
-        share_slots(r.known, upto, x.size,
-                    [&](auto first, auto last) { store_.row(x, first, last, r.data()); });
-        r.known = upto;
-    }
+    void reserve(KernelRow<T>& r, std::size_t upto);
+    void complete(KernelRow<T>& r, Row<T> x, std::size_t upto);
     // Calls work(first, last) for parts of the slots [first, last), each with so many products: by
     // threads where that pays. What a user's own function computes may hang on how much it is asked for.
     template <class Work>
@@ -537,27 +275,10 @@ class KernelCache {
     // The rows are valid below `upto`. Where a few are missing to eight, zeros take their places: one
     // trip through h instead of several.
     void subtract_eights(double* h, std::span<const Move> moves, std::size_t first,
-                         std::size_t last, std::size_t upto) {
-        std::array<Slot, 8> slots;
-        std::array<double, 8> by;
-        std::array<const T*, 8> out;
-        for (; !moves.empty(); moves = moves.subspan(std::min<std::size_t>(8, moves.size()))) {
-            std::size_t n = std::min<std::size_t>(8, moves.size());
-            for (std::size_t i = 0; i < n; ++i) slots[i] = moves[i].slot, by[i] = moves[i].by;
-            rows(std::span<const Slot>(slots.data(), n), upto, out.data());
-            if (n > 2)
-                for (; n < 8; ++n) out[n] = out[0], by[n] = 0;
-            isa::table<T>().subtract(h, out.data(), by.data(), n, first, last);
-        }
-    }
+                         std::size_t last, std::size_t upto);
 
     // What the rows of later slots know of this one need not be computed again: k(i, j) = k(j, i).
-    void borrow(Slot j, std::size_t upto) {
-        if (store_.width() < kWide) return;
-        KernelRow<T>& r = cache_[j];
-        for (Slot i(r.known); i < upto && (i == j || cache_[i].known > j); ++i, ++r.known)
-            r.data()[i] = i == j ? T(diagonal()[j]) : cache_[i].data()[j];
-    }
+    void borrow(Slot j, std::size_t upto);
 
     // A row that lacks values and, where it has no room for them, its next place.
     struct Late {
@@ -565,93 +286,16 @@ class KernelCache {
         KernelRow<T> grown;
     };
     // While others do the same: of their rows it reads what lies before the block that they complete.
-    void catch_up(Late& late, std::size_t upto) {
-        const Slot j = late.slot;
-        KernelRow<T>& r = cache_[j];
-        T* const to = late.grown.empty() ? r.data() : late.grown.data();
-        std::size_t known = r.empty() ? 0 : r.known;
-        if (!late.grown.empty()) std::copy_n(r.data(), known, to);
-        if (store_.width() >= kWide)
-            for (Slot i(known); i < upto; ++i, ++known) {
-                const KernelRow<T>& other = cache_[i];
-                if (i != j && other.known / isa::lanes<T> * isa::lanes<T> <= j) break;
-                to[i] = i == j ? T(diagonal()[j]) : other.data()[j];
-            }
-        if (known == upto) return;
-        typename Store<T>::Scratch scratch;
-        store_.row(store_.get(j, scratch), known, upto, to);
-    }
+    void catch_up(Late& late, std::size_t upto);
 
-    void swap(Slot a, Slot b) {
-        if (a == b) return;
-        if (a > b) std::swap(a, b);
-        if (deferring_)
-            deferred_.push_back({a, b});
-        else
-            exchange_values(a, b);
-        std::swap(cache_[a], cache_[b]);
-        store_.swap(a, b);
-        k_.swap(a, b);
-        k_inv_.swap(a, b);
-        ids_.swap(a, b);
-        for (Slot j : {a, b}) slot_of_.find(ids_[j])->second.slot = j;
-        for (Follower* f : followers_) f->slots_swapped(a, b);
-    }
-    void exchange_values(Slot a, Slot b) {
-        const KernelRow<T>& row_b = cache_[b];
-        const auto exchange = [&](Slot i) {
-            KernelRow<T>& r = cache_[i];
-            if (r.empty() || r.known < a) return;
-            if (b < r.known) {
-                std::swap(r.data()[a], r.data()[b]);
-            } else if (i == b || i < row_b.known) {  // r does not know b, but b's own row knows r
-                if (a == r.known && !r.learns_another()) return;
-                r.data()[a] = i == b ? T(diagonal()[b]) : row_b.data()[i];
-            } else {
-                r.known = a;
-            }
-        };
-        crew_.divide(active_, kRows, [&](std::size_t first, std::size_t last) {
-            for (Slot i(first); i < last; ++i)
-                if (i != b) exchange(i);
-        });
-        if (a >= active_) exchange(a);
-        exchange(b);
-        exchange_expected(a, b);
-    }
+    void swap(Slot a, Slot b);
+    void exchange_values(Slot a, Slot b);
 
     // The rows of examples yet to come follow too; what they do not know of b is one short row
     // away.
-    void exchange_expected(Slot a, Slot b) {
-        bool asked = false;
-        for (std::size_t e = 0; e < expected_.size(); ++e) {
-            KernelRow<T>& r = expected_[e];
-            if (r.empty()) continue;  // learned
-            if (b < r.known) {
-                std::swap(r.data()[a], r.data()[b]);
-                continue;
-            }
-            if (a > r.known) continue;
-            if (!asked) {
-                asked = true;
-                short_.resize(coming_.padded_size());
-                coming_.row(store_.get(b, scratch_), 0, coming_.size(), short_.data());
-            }
-            if (a == r.known) {
-                r.reserve(slabs_, a + 1);
-                ++r.known;
-            }
-            r.data()[a] = short_[e];
-        }
-    }
+    void exchange_expected(Slot a, Slot b);
 
-    KernelRow<T> blank() {
-        if (spare_.empty()) return {};
-        KernelRow<T> row = std::move(spare_.back());
-        spare_.pop_back();
-        row.known = 0;
-        return row;
-    }
+    KernelRow<T> blank();
 
     void drop_row(Slot j) { cache_[j] = KernelRow<T>(); }
 

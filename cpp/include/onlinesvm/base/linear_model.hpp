@@ -52,10 +52,7 @@ class LinearModel {
     std::size_t width() const { return columns; }
 
     // New outputs start at zero.
-    void resize(std::size_t outputs) {
-        bias.resize(outputs);
-        w.resize(outputs * stride);
-    }
+    void resize(std::size_t outputs);
 
     void score_many(std::span<const Row<T>> xs, double* out) const {
         for (const Row<T>& x : xs) score(x, out), out += outputs();
@@ -148,10 +145,7 @@ class LinearModel {
             if (known == 0) bias.edit(r) = start(r) * std::sqrt(offset);
         }
     }
-    void fill(std::size_t output, double weight) {
-        std::fill_n(w.edit().data() + output * stride, columns, weight);
-        bias.edit(output) = weight * std::sqrt(offset);
-    }
+    void fill(std::size_t output, double weight);
     double& constant(std::size_t output) { return bias.edit(output); }
 
     // Sum of rule(weight) over all features, the constant one included.
@@ -163,70 +157,25 @@ class LinearModel {
     }
 
     // f_to = factor f_from
-    void copy(std::size_t from, std::size_t to, double factor) {
-        bias.edit(to) = factor * bias[from];
-        double* weights = w.edit().data();
-        for (std::size_t i = 0; i < columns; ++i)
-            weights[to * stride + i] = factor * weights[from * stride + i];
-    }
+    void copy(std::size_t from, std::size_t to, double factor);
 
     // f_to += factor f_from
-    void blend(std::size_t from, std::size_t to, double factor) {
-        bias.edit(to) += factor * bias[from];
-        double* weights = w.edit().data();
-        for (std::size_t i = 0; i < columns; ++i)
-            weights[to * stride + i] += factor * weights[from * stride + i];
-    }
+    void blend(std::size_t from, std::size_t to, double factor);
 
     // The outputs of another model follow those of this one.
-    void append(const LinearModel& other, std::int64_t) {
-        widen(other.columns);
-        const std::size_t first = outputs();
-        resize(first + other.outputs());
-        for (std::size_t r = 0; r < other.outputs(); ++r) {
-            bias.edit(first + r) = other.bias[r];
-            std::copy_n(other.w.begin() + r * other.stride, other.columns,
-                        w.edit().begin() + (first + r) * stride);
-        }
-    }
+    void append(const LinearModel& other, std::int64_t);
 
     // Inner products of the outputs as functions, row-major.
-    std::vector<double> gram() const {
-        const std::size_t n = outputs();
-        std::vector<double> out(n * n);
-        for (std::size_t i = 0; i < n; ++i)
-            for (std::size_t j = 0; j < n; ++j)
-                out[i * n + j] = isa::table<double>().dot(w.data() + i * stride,
-                                                          w.data() + j * stride, columns) +
-                                 (offset > 0.0 ? bias[i] * bias[j] / offset : 0.0);
-        return out;
-    }
+    std::vector<double> gram() const;
 
     std::size_t nbytes() const { return bytes_of(*this); }
 
-    Weights weights() const {
-        Weights out{columns, {}, bias};
-        for (std::size_t r = 0; r < outputs(); ++r)
-            out.coef.insert(out.coef.end(), w.begin() + r * stride,
-                            w.begin() + r * stride + columns);
-        return out;
-    }
+    Weights weights() const;
 
     auto undoable() { return std::tie(w, bias, stride, columns); }
 
     template <class A>
-    void state(A& a) {
-        a("w", w);
-        a("bias", bias);
-        a("stride", stride);
-        a("columns", columns);
-        if constexpr (A::loading) {
-            demand(!bias.empty() && columns <= stride && columns <= a.features() &&
-                       w.size() == checked_mul(bias.size(), stride),
-                   "the weights do not fit their shape");
-            if (stride % isa::kWeightsInLine != 0) lay_out(stride);  // as they were until 0.2.0
-        }
-    }
+    void state(A& a);
 
   private:
     double offset = 0.0;
@@ -290,14 +239,7 @@ class LinearModel {
         if (width > stride) lay_out(columns == 0 ? width : std::max(width, 2 * stride));
         columns = width;
     }
-    void lay_out(std::size_t room) {
-        const std::size_t wider = round_up(room, isa::kWeightsInLine);
-        OnHeap<double> moved(outputs() * wider);
-        for (std::size_t r = 0; r < outputs(); ++r)
-            std::copy_n(w.data() + r * stride, columns, moved.data() + r * wider);
-        w = std::move(moved);
-        stride = wider;
-    }
+    void lay_out(std::size_t room);
 };
 
 }  // namespace onlinesvm

@@ -55,7 +55,10 @@ class OneVsOne {
 
     // ---- learning ----
 
-    void expect(std::span<const Row<T>> coming) { library_->expect(coming); }
+    void expect(std::span<const Row<T>> coming) {
+        library_->expect(coming);
+        for (auto& m : machines_) announce(m->model, coming.size());
+    }
     void turn(std::size_t i) { library_->turn(i); }
 
     void learn(Row<T> x, double y, double weight, Id id) {
@@ -86,6 +89,7 @@ class OneVsOne {
             Machine& m = *machines_.back();
             m.epoch = epoch_;  // nothing to take back to
             m.model.share(*library_);
+            announce(m.model, library_->size());
             OwnedRow<T> scratch;
             for (Number n : library_->by_age(duel.a)) {
                 library_->get(n, scratch);
@@ -328,6 +332,11 @@ class OneVsOne {
     }
 
   private:
+    // Some learn rows that come together as one.
+    static void announce(Model& model, std::size_t rows) {
+        if constexpr (requires { model.announce(rows); }) model.announce(rows);
+    }
+
     using Number = typename Library<T>::Number;
     struct Machine {
         Machine(const Params& p, Duel duel) : duel(duel), model(p) {}

@@ -196,6 +196,18 @@ class OneVsRest {
         if constexpr (A::loading) demand_sound();
     }
 
+    // f of every example held, by id, outputs() values each, as the machines keep it: no kernel value
+    // is computed.
+    std::vector<double> decisions() const {
+        std::vector<Slot> slots = all_slots();
+        sort_by_id(*rows_, slots);
+        std::vector<double> f;
+        f.reserve(slots.size() * machines_.size());
+        for (Slot j : slots)
+            for (const auto& m : machines_) f.push_back(m->kept(j) + m->bias());
+        return f;
+    }
+
     std::vector<double> bias() const {
         std::vector<double> b;
         for (const auto& machine : machines_) b.push_back(machine->bias());

@@ -157,23 +157,10 @@ class Slabs {
     std::size_t taken() const { return taken_; }  // of it, in blocks handed out
 
     // Room for `length` values or more; next to the most others, so that slabs are full or free.
-    Block take(std::size_t length) {
-        Shelf& shelf = shelf_of(length);
-        Slab* slab = fullest(shelf);
-        return hand_out(shelf, slab ? *slab : add_slab(shelf));
-    }
+    Block take(std::size_t length);
     // Moves a block, with its first `used` values, out of a slab that is mostly empty into a fuller
     // one. False if there is none.
-    bool pour(Block& block, std::size_t used) {
-        if (block.empty() || 4 * block.slab_->taken() > 3 * block.slab_->blocks) return false;
-        Shelf& shelf = shelves_[block.slab_->shelf];
-        Slab* slab = fullest(shelf);
-        if (!slab || slab == block.slab_ || slab->taken() < block.slab_->taken()) return false;
-        Block there = hand_out(shelf, *slab);
-        std::copy_n(block.data(), used, there.data());
-        block = std::move(there);
-        return true;
-    }
+    bool pour(Block& block, std::size_t used);
 
   private:
     static constexpr std::size_t kBlocks = 16;                       // or more
@@ -181,13 +168,7 @@ class Slabs {
     static constexpr std::size_t kShortest = 64;                     // values
 
     // Few sizes, so that slabs can pass on their pages, whatever the length of their blocks.
-    static std::size_t slab_bytes(std::size_t block) {
-        if (kBlocks * block > kSlabBytes)
-            return std::max<std::size_t>(kSlabBytes / block, 1) * block;
-        std::size_t bytes = std::size_t(1) << 14;
-        while (bytes < kBlocks * block) bytes *= 4;
-        return bytes;
-    }
+    static std::size_t slab_bytes(std::size_t block);
 
     struct Slab {
         Slab(Slabs& slabs, std::size_t shelf_number, std::size_t block_length)
@@ -214,7 +195,8 @@ class Slabs {
         unsigned taken() const { return blocks - unsigned(std::popcount(vacant)); }
         std::size_t block_bytes() const { return length * sizeof(T); }
     };
-    struct Shelf {  // the slabs of one size
+    // the slabs of one size
+    struct Shelf {
         std::size_t length;
         std::vector<std::unique_ptr<Slab>> slabs;
         std::vector<Slab*> open;  // with vacancies
@@ -222,63 +204,12 @@ class Slabs {
 
     // Sizes grow by a quarter: a block that grew holds a fifth in reserve at most, and moves
     // seldom.
-    Shelf& shelf_of(std::size_t length) {
-        while (shelves_.empty() || shelves_.back().length < length) {
-            const std::size_t last = shelves_.empty() ? 0 : shelves_.back().length;
-            shelves_.push_back({round_up(last + last / 4 + kShortest, isa::lanes<T>), {}, {}});
-        }
-        return *std::lower_bound(
-            shelves_.begin(), shelves_.end(), length,
-            [](const Shelf& shelf, std::size_t wanted) { return shelf.length < wanted; });
-    }
-    Slab* fullest(Shelf& shelf) const {
-        const auto best =
-            std::max_element(shelf.open.begin(), shelf.open.end(),
-                             [](Slab* a, Slab* b) { return a->taken() < b->taken(); });
-        return best == shelf.open.end() ? nullptr : *best;
-    }
-    Slab& add_slab(Shelf& shelf) {
-        auto slab =
-            std::make_unique<Slab>(*this, std::size_t(&shelf - shelves_.data()), shelf.length);
-        shelf.open.reserve(shelf.slabs.size() + 1);  // giving back must not need memory
-        shelf.slabs.push_back(std::move(slab));
-        shelf.open.push_back(shelf.slabs.back().get());
-        held_ += shelf.open.back()->held;
-        return *shelf.open.back();
-    }
-    Block hand_out(Shelf& shelf, Slab& slab) {
-        const auto place = unsigned(std::countr_zero(slab.vacant));
-        slab.vacant &= slab.vacant - 1;
-        if (slab.vacant == 0) std::erase(shelf.open, &slab);
-        if (place == slab.touched) {
-            ++slab.touched;
-            if (!slab.pages.in_memory())
-                slab.held += slab.block_bytes(), held_ += slab.block_bytes();
-        }
-        taken_ += slab.block_bytes();
-        if (idle_ == &slab) idle_ = nullptr;
-        Block block;
-        block.data_ = slab.values() + place * slab.length;
-        block.slab_ = &slab;
-        ASAN_UNPOISON_MEMORY_REGION(block.data_, slab.block_bytes());
-        return block;
-    }
-    void take_back(Slab& slab, T* data) {
-        ASAN_POISON_MEMORY_REGION(data, slab.block_bytes());
-        if (slab.vacant == 0) shelves_[slab.shelf].open.push_back(&slab);
-        slab.vacant |= std::uint64_t(1) << (std::size_t(data - slab.values()) / slab.length);
-        taken_ -= slab.block_bytes();
-        if (slab.taken() > 0) return;
-        if (idle_) drop(*idle_);  // one empty slab is kept: the next row may want it
-        idle_ = &slab;
-    }
-    void drop(Slab& slab) {
-        Shelf& shelf = shelves_[slab.shelf];
-        held_ -= slab.held;
-        slab.pages.release(owner_destroyed_);
-        std::erase(shelf.open, &slab);
-        std::erase_if(shelf.slabs, [&](const auto& held) { return held.get() == &slab; });
-    }
+    Shelf& shelf_of(std::size_t length);
+    Slab* fullest(Shelf& shelf) const;
+    Slab& add_slab(Shelf& shelf);
+    Block hand_out(Shelf& shelf, Slab& slab);
+    void take_back(Slab& slab, T* data);
+    void drop(Slab& slab);
 
     std::vector<Shelf> shelves_;  // shortest blocks first
     Slab* idle_ = nullptr;

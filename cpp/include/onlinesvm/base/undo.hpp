@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "onlinesvm/base/aligned.hpp"
+#include "onlinesvm/base/slot.hpp"
 
 namespace onlinesvm {
 
@@ -104,22 +105,8 @@ class LedgerOf : public Array {
         was_ = whole_ = this->size();
     }
     // A large image keeps its memory while calls need one again and again.
-    void commit() noexcept {
-        needed_ = saved_ ? std::min(needed_ + kOften, 4 * kOften) : std::max(needed_ - 1, 0);
-        forget();
-        const bool large = image_.capacity() * sizeof(V) > kSpare;
-        if (this->empty() || (large && needed_ <= kOften)) Array().swap(image_);
-        if (this->empty()) decltype(log_)().swap(log_);
-    }
-    void revert() noexcept {
-        if (saved_) {
-            Array::swap(image_);
-        } else if (whole_ > 0 || was_ == 0) {
-            Array::resize(was_);  // within its capacity
-            undo(*this);
-        }
-        forget();
-    }
+    void commit() noexcept;
+    void revert() noexcept;
     std::size_t nbytes() const {
         return (this->capacity() + image_.capacity()) * sizeof(V) +
                log_.capacity() * sizeof(log_[0]);
@@ -138,36 +125,13 @@ class LedgerOf : public Array {
         if constexpr (!std::is_trivially_copyable_v<V>) image_.clear();
     }
 
-    [[gnu::noinline]] void note(std::size_t i) {
-        if (log_.size() >= kFew + was_ / 16) return save();
-        log_.push_back({i, Array::operator[](i)});
-    }
-    [[gnu::noinline]] void note(std::size_t first, std::span<const std::int32_t> at) {
-        if (log_.size() + at.size() > kFew + was_ / 16) return save();
-        for (const std::int32_t i : at)
-            if (first + std::size_t(i) < whole_)
-                log_.push_back({first + std::size_t(i), Array::operator[](first + std::size_t(i))});
-    }
+    void note(std::size_t i);
+    void note(std::size_t first, std::span<const std::int32_t> at);
     void save() {
         if (whole_ > 0) take_image();
     }
-    [[gnu::noinline]] void take_image() {
-        const Array& now = *this;
-        if (image_.capacity() < was_) {  // it grows with the array, not by one each call
-            Array().swap(image_);
-            image_.reserve(now.capacity());
-        }
-        image_.assign(now.begin(), now.begin() + std::ptrdiff_t(std::min(now.size(), was_)));
-        image_.resize(was_);
-        undo(image_);
-        log_.clear();
-        whole_ = 0;
-        saved_ = true;
-    }
-    void undo(Array& values) const {
-        for (auto entry = log_.rbegin(); entry != log_.rend(); ++entry)
-            values[entry->first] = entry->second;
-    }
+    void take_image();
+    void undo(Array& values) const;
 
     std::size_t was_ = 0, whole_ = 0;  // size at the mark; as long as changes are written down
     bool saved_ = false;
@@ -175,6 +139,68 @@ class LedgerOf : public Array {
     std::vector<std::pair<std::size_t, V>> log_;
     Array image_;
 };
+
+template <class Array>
+void LedgerOf<Array>::commit() noexcept {
+    needed_ = saved_ ? std::min(needed_ + kOften, 4 * kOften) : std::max(needed_ - 1, 0);
+    forget();
+    const bool large = image_.capacity() * sizeof(V) > kSpare;
+    if (this->empty() || (large && needed_ <= kOften)) Array().swap(image_);
+    if (this->empty()) decltype(log_)().swap(log_);
+}
+template <class Array>
+void LedgerOf<Array>::revert() noexcept {
+    if (saved_) {
+        Array::swap(image_);
+    } else if (whole_ > 0 || was_ == 0) {
+        Array::resize(was_);  // within its capacity
+        undo(*this);
+    }
+    forget();
+}
+template <class Array>
+void LedgerOf<Array>::note(std::size_t i) {
+    if (log_.size() >= kFew + was_ / 16) return save();
+    log_.push_back({i, Array::operator[](i)});
+}
+template <class Array>
+void LedgerOf<Array>::note(std::size_t first, std::span<const std::int32_t> at) {
+    if (log_.size() + at.size() > kFew + was_ / 16) return save();
+    for (const std::int32_t i : at)
+        if (first + std::size_t(i) < whole_)
+            log_.push_back({first + std::size_t(i), Array::operator[](first + std::size_t(i))});
+}
+template <class Array>
+void LedgerOf<Array>::take_image() {
+    const Array& now = *this;
+    if (image_.capacity() < was_) {  // it grows with the array, not by one each call
+        Array().swap(image_);
+        image_.reserve(now.capacity());
+    }
+    image_.assign(now.begin(), now.begin() + std::ptrdiff_t(std::min(now.size(), was_)));
+    image_.resize(was_);
+    undo(image_);
+    log_.clear();
+    whole_ = 0;
+    saved_ = true;
+}
+template <class Array>
+void LedgerOf<Array>::undo(Array& values) const {
+    for (auto entry = log_.rbegin(); entry != log_.rend(); ++entry)
+        values[entry->first] = entry->second;
+}
+
+// Compiled once: lib/undo.cpp.
+extern template class LedgerOf<Aligned<double>>;
+extern template class LedgerOf<Aligned<std::int32_t>>;
+extern template class LedgerOf<Aligned<std::int64_t>>;
+extern template class LedgerOf<OnHeap<double>>;
+extern template class LedgerOf<std::vector<double>>;
+extern template class LedgerOf<std::vector<std::int64_t>>;
+extern template class LedgerOf<std::vector<std::uint32_t>>;
+extern template class LedgerOf<std::vector<Id>>;
+extern template class LedgerOf<std::vector<Slot>>;
+
 template <class V>
 using Ledger = LedgerOf<Aligned<V>>;
 template <class V>
@@ -221,22 +247,32 @@ class Before<P> {
     }
 
   public:
-    void mark(P& object) {
-        each(object, [](auto& was, auto& part) { was.mark(part); });
-        if constexpr (Revertible<P>) object.mark();
-    }
-    void commit(P& object) noexcept {
-        each(object, [](auto& was, auto& part) { was.commit(part); });
-        if constexpr (Revertible<P>) object.commit();
-    }
-    void revert(P& object) noexcept {
-        each(object, [](auto& was, auto& part) { was.revert(part); });
-        if constexpr (Revertible<P>) object.revert();
-    }
+    void mark(P& object);
+    void commit(P& object) noexcept;
+    void revert(P& object) noexcept;
 
   private:
     decltype(copies_of(std::declval<P&>())) copies_;
 };
+
+template <class P>
+    requires(Revertible<P> || Listed<P>)
+void Before<P>::mark(P& object) {
+    each(object, [](auto& was, auto& part) { was.mark(part); });
+    if constexpr (Revertible<P>) object.mark();
+}
+template <class P>
+    requires(Revertible<P> || Listed<P>)
+void Before<P>::commit(P& object) noexcept {
+    each(object, [](auto& was, auto& part) { was.commit(part); });
+    if constexpr (Revertible<P>) object.commit();
+}
+template <class P>
+    requires(Revertible<P> || Listed<P>)
+void Before<P>::revert(P& object) noexcept {
+    each(object, [](auto& was, auto& part) { was.revert(part); });
+    if constexpr (Revertible<P>) object.revert();
+}
 
 // Some of a kind: those that came later go.
 template <class P>

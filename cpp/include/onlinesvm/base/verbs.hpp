@@ -43,6 +43,7 @@ struct suffered {};
 struct mistakes {};
 struct touching {};
 struct evidence {};
+struct decisions {};
 // What the method alone knows.
 struct bias {};
 struct level {};

@@ -3,8 +3,14 @@
 //
 // With e_p = k(x_p, x_z) = k^((1-h)^2), e_q = k^(h^2) and s.s over the outputs, the best coefficients
 // keep phi(h) = |s_p|^2 e_p^2 + 2 s_p.s_q e_p e_q + |s_q|^2 e_q^2 of the squared length, and where
-// this is largest, h = (|s_p|^2 e_p^2 + s_p.s_q e_p e_q) / phi. A constant o that is added to the
-// kernel adds to e_p and e_q, and 1 + o divides phi.
+// this is largest, h = P / (P + Q) with P = |s_p|^2 e_p^2 + s_p.s_q e_p e_q, and Q the same of q. A
+// constant o that is added to the kernel adds to e_p and e_q, and 1 + o divides phi.
+//
+// Where x_p and x_q are far apart, or s_p and s_q not parallel, there are two maxima, and between them a
+// minimum. With x = 1 - 2h, F(x) = log((1 - h) P / (h Q)) is convex from x = 0, where it is not above 0,
+// to x = 1, and its last root is the maximum beside the longer of the two: Newton's steps that begin
+// where F rises come to it. One that begins where F falls begins again closer to x = 1, one step of
+// h <- P / (P + Q) from h = 0, which stops short of the root.
 #pragma once
 
 #include <algorithm>
@@ -22,19 +28,17 @@ struct Merger {
 // A = |s_p|^2 <= B = |s_q|^2, C = s_p.s_q > 0, k = k(x_p, x_q) without o.
 inline Merger merger(double A, double B, double C, double k, double o) {
     const double u = -std::log(k);
-    // Beyond u = 2 there are two maxima, and between them a minimum.
-    double h = u > 2.0 ? 0.0 : std::sqrt(A) / (std::sqrt(A) + std::sqrt(B)), e_p = 0.0, e_q = 0.0;
-    // Newton's steps to the fixed point beside the longer of the two.
+    const double P0 = k * (A * (k + o) + C * (1.0 + o)), Q0 = B * (1.0 + o) + C * (k + o);
+    const double least = std::max(P0 / (P0 + Q0), 1e-300);  // no h is below it
+    double h = u > 2.0 ? least : std::sqrt(A) / (std::sqrt(A) + std::sqrt(B)), e_p = 0.0, e_q = 0.0;
     for (int i = 0; i < 50; ++i) {
         e_p = std::exp(-u * (1.0 - h) * (1.0 - h)), e_q = std::exp(-u * h * h);
         const double dp = 2.0 * u * (1.0 - h) * e_p, dq = -2.0 * u * h * e_q;
         const double to_p = A * (e_p + o) + C * (e_q + o), to_q = B * (e_q + o) + C * (e_p + o);
-        const double P = e_p * to_p, Q = e_q * to_q, sum = P + Q;
-        const double P1 = dp * to_p + e_p * (A * dp + C * dq);
-        const double Q1 = dq * to_q + e_q * (B * dq + C * dp);
-        const double target = P / sum, slope = 1.0 - (P1 * Q - P * Q1) / (sum * sum);
-        const double next = slope > 0.1 ? h - (h - target) / slope : target;
-        const double step = std::clamp(next, 0.0, 0.5) - h;
+        const double F = std::log((1.0 - h) * e_p * to_p / (h * e_q * to_q));
+        const double rises = 1.0 / (h * (1.0 - h)) - 2.0 * u - (A * dp + C * dq) / to_p +
+                             (B * dq + C * dp) / to_q;  // 2 F'(x)
+        const double step = (rises > 0.0 ? std::clamp(h + F / rises, least, 0.5) : least) - h;
         h += step;
         if (std::abs(step) < 1e-9) break;
     }

@@ -22,7 +22,7 @@ class Lasvm : public PairModel<T> {
         std::int64_t reprocess = 1;       // steps after each example; negative: as needed
         std::int64_t seed_per_class = 5;  // examples kept while the other class is missing
         std::string query = "all";
-        std::int64_t pool = 50;  // examples that "greedy" and "gradient" choose from
+        std::int64_t pool = 50;  // examples to choose from: "greedy", "autoactive", "gradient"
 
         template <class F>
         void fields(F&& field) {
@@ -38,7 +38,10 @@ class Lasvm : public PairModel<T> {
     explicit Lasvm(const Params& p)
         : PairModel<T>(p, {.tau = p.tol}),
           params_(p),
-          query_(picks_from_pool() ? "greedy" : "all", p.pool) {}
+          query_(p.query == "gradient" ? "greedy"
+                 : p.query == "margin" ? "all"
+                                       : p.query,
+                 p.pool) {}
 
     // One example passes: PROCESS it if it is selected and new, then REPROCESS.
     void learn(Row<T> x, double y, double weight, Id id) {
@@ -80,7 +83,7 @@ class Lasvm : public PairModel<T> {
     // Takes examples away and finishes the rest; an id not stored has no influence left.
     void unlearn(std::span<const Id> ids) {
         for (Id id : ids) {
-            if (query_.keeps(id)) query_.forget();
+            if (query_.keeps(id)) query_.forget(id);
             if (rows_->holds(id)) this->remove(id);
         }
         finish(params_.tol);
@@ -228,9 +231,6 @@ class Lasvm : public PairModel<T> {
 
     // ---- which labels ----
 
-    bool picks_from_pool() const {
-        return params_.query == "greedy" || params_.query == "gradient";
-    }
     bool selects(Row<T> x, double y, double weight, Id id) {
         double least = std::numeric_limits<double>::infinity();
         bool doubtful = false;
@@ -243,7 +243,7 @@ class Lasvm : public PairModel<T> {
             doubtful |= !m.complete() || std::abs(f) < 1 + 0.5 * m.delta();
         }
         if (params_.query == "margin" && !doubtful) return false;
-        return query_.asks(least, x, y, weight, id);
+        return query_.asks(least, x, y, weight, id, doubtful);
     }
 
     Params params_;

@@ -23,7 +23,7 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
 
   public:
     using Verbs = Offers<SolvedVerbs, verb::evidence, verb::bias, verb::set_C, verb::reweight,
-                         verb::leave_one_out, verb::solve, verb::polish>;
+                         verb::leave_one_out, verb::solve, verb::polish, verb::decisions>;
 
     struct Params : KernelParams {
         double tol = 1e-8;               // largest KKT violation left
@@ -47,7 +47,12 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
         require(by_call_ || p.settle == "example", "settle: must be 'example' or 'call'");
     }
 
-    void expect(std::span<const Row<T>> coming) { rows_->expect(coming); }
+    void expect(std::span<const Row<T>> coming) {
+        rows_->expect(coming);
+        announce(coming.size());
+    }
+    // So many rows come together: one alone is learned by itself.
+    void announce(std::size_t n) { together_ = n > 1; }
 
     void learn(Row<T> x, double y, double weight, Id id) {
         KernelRow<T> row = rows_->arriving(x);
@@ -57,7 +62,7 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
         bool moves = false;
         for (std::size_t o = 0; o < machines_.size(); ++o)  // alpha_c = 0
             moves |= machines_[o]->add(c, this->sign(o, y), cost(c), row.data(), f_[o]);
-        if (by_call_) {
+        if (by_call_ && (together_ || unsettled_ > 0)) {
             this->await_end(c, std::move(row), moves);
             ++unsettled_;
             if (has_grown()) solve_roughly();
@@ -146,6 +151,11 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
         return out;
     }
 
+    std::vector<double> decisions() {
+        for (auto& machine : machines_) machine->sync(Moves::all);
+        return Base::decisions();
+    }
+
     // A new class starts with every example held as a negative: alpha = 0, b = -1.
     void grow(std::size_t classes) {
         Base::grow_to(classes, [&](Balanced<T>& machine) {
@@ -232,6 +242,7 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
     double C_;
     double exact_;  // the tolerance of what promises the exact solution
     bool by_call_;
+    bool together_ = false;      // the next rows come in one call
     std::size_t unsettled_ = 0;  // examples that came since it was optimal
     HotSet hot_;
 };

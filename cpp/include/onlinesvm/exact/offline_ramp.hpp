@@ -2,6 +2,7 @@
 // in the drop form of the ramp paper's section II.C). Collobert, Sinz, Weston & Bottou, ICML 2006.
 #pragma once
 
+#include "onlinesvm/base/random.hpp"
 #include "onlinesvm/exact/ramp_model.hpp"
 
 namespace onlinesvm {
@@ -12,24 +13,27 @@ class OfflineRamp : public RampModel<T> {
     using Verbs = Offers<SolvedVerbs, verb::evidence, verb::solve>;
 
     struct Params : RampParams {
+        double start = 1.0;  // the share of the examples that V starts with
         template <class F>
         void fields(F&& field) {
             RampParams::fields(field);
+            field("start", start);
             field("max_rounds", max_rounds);
         }
     };
 
-    explicit OfflineRamp(const Params& p) : RampModel<T>(p) {}
+    explicit OfflineRamp(const Params& p) : RampModel<T>(p), start_(p.start) {}
 
     // Collects; solve() learns.
     void learn(Row<T> x, double y, double weight, Id id) {
         if (weight <= 0) return;
         const Slot t = this->hold(x, y, ramp_.C * weight, id);
+        const double bound = start_ == 1.0 || draws_.unit() < start_ ? this->cost(t) : 0.0;
         for (std::size_t c = 0; c < machines_.size(); ++c)
-            machines_[c]->learn(t, this->sign(c, y), this->cost(t), 0);
+            machines_[c]->learn(t, this->sign(c, y), bound, 0);
     }
 
-    // V <- all; then: the SVM on V, and V the examples inside the ramp, until V stays.
+    // V <- all, or those drawn; then: the SVM on V, and V the examples inside the ramp, until V stays.
     void solve() {
         outer_ = 0;
         for (auto& box : machines_) {
@@ -47,7 +51,7 @@ class OfflineRamp : public RampModel<T> {
 
     std::size_t outer_rounds() const { return std::size_t(outer_); }
 
-    auto undoable() { return std::tuple_cat(RampModel<T>::undoable(), std::tie(outer_)); }
+    auto undoable() { return std::tuple_cat(RampModel<T>::undoable(), std::tie(outer_, draws_)); }
 
     template <class A>
     void state(A& a) {
@@ -68,6 +72,8 @@ class OfflineRamp : public RampModel<T> {
         return had[0] != keeps[0] || had[1] != keeps[1];
     }
 
+    double start_;
+    Random draws_;
     std::int64_t outer_ = 0;
 };
 

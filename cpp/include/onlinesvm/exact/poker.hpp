@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -21,10 +22,11 @@ namespace onlinesvm {
 // A task says which variables an example brings, and to what sum they are held.
 struct PokerClassification {
     static constexpr std::size_t copies = 1;
-    std::string select = "none";  // which example of a chunk is let in next
+    std::string select = "none";  // which examples of a chunk are let in next
+    std::int64_t per_round = 1;   // and how many before the solution is found anew
     template <class F>
     void fields(F&& f) {
-        f("select", select);
+        f("select", select), f("per_round", per_round);
     }
     std::array<Variable, 1> variables(double y, double c) const {
         return {{{y, std::min(0.0, y * c), std::max(0.0, y * c)}}};
@@ -48,9 +50,10 @@ struct PokerRegression {
 struct PokerNovelty {
     static constexpr std::size_t copies = 1;
     double nu = 0.5;
+    std::string boundary = "plane";  // in feature space; or a "ball"
     template <class F>
     void fields(F&& f) {
-        f("nu", nu);
+        f("nu", nu), f("boundary", boundary);
     }
     std::array<Variable, 1> variables(double, double c) const { return {{{0, 0, c}}}; }
     double target(double total) const { return nu * total; }
@@ -63,11 +66,13 @@ class Poker : public OneVsRest<T, Parametric<T, Task::copies>> {
     static constexpr bool kClasses = std::is_same_v<Task, PokerClassification>;
 
   public:
-    using Verbs = Offers<SolvedVerbs, verb::evidence, verb::bias, verb::level, verb::path>;
+    using Verbs =
+        Offers<SolvedVerbs, verb::evidence, verb::bias, verb::level, verb::path, verb::decisions>;
 
     struct Params : KernelParams {
         double tol = 1e-8;  // largest KKT violation left
         std::string bias = "free";
+        double given_bias = 0;  // where it is not free
         Task task;
 
         template <class F>
@@ -75,14 +80,16 @@ class Poker : public OneVsRest<T, Parametric<T, Task::copies>> {
             KernelParams::fields(field);
             field("tol", tol);
             field("bias", bias);
+            field("given_bias", given_bias);
             task.fields(field);
         }
     };
 
     explicit Poker(const Params& p)
-        : Base(p, {.kkt = p.tol, .free_bias = p.bias == "free"}),
+        : Base(p, {.kkt = p.tol, .free_bias = p.bias == "free", .bias = p.given_bias}),
           C_(p.C),
           free_(p.bias == "free"),
+          bias_(p.given_bias),
           task_(p.task) {
         if (!free_ && p.bias != "none")
             throw std::invalid_argument("bias: must be 'free' or 'none', got '" + p.bias + "'");
@@ -107,7 +114,7 @@ class Poker : public OneVsRest<T, Parametric<T, Task::copies>> {
         rows_->expect({});
         for (auto& machine : machines_) {
             machine->begin_path();
-            machine->aim(task_.target(total_));
+            aim(*machine);
             fit_chunk(*machine, ids, first);
             machine->settle(free_);
         }
@@ -127,24 +134,31 @@ class Poker : public OneVsRest<T, Parametric<T, Task::copies>> {
         for (Id id : held) rows_->remove(rows_->slot(id));
         total_ = cost_of_held();  // subtracting would leave the rounding of a large cost behind
         for (auto& machine : machines_) {
-            machine->aim(task_.target(total_));
+            aim(*machine);
+            if (ball_) machine->fixed_bias();
             if (free_) machine->adjust_bias();
             machine->settle(free_);
         }
         tidy();
     }
 
-    // A new class starts with every example held as a negative: alpha = 0, b = -1.
+    // A new class starts with every example held as a negative: alpha = 0, b = -1. Two classes share
+    // one machine; the first one's own is its mirror image, and so is its bias, unless that is given.
     void grow(std::size_t classes) {
+        const bool mirrors = machines_.size() == 1 && classes > 2 && bias_ != 0;
         Base::grow_to(classes, [&](Engine& engine) {
             for (Slot j{}; j < rows_->size(); ++j)
-                engine.add(j, task_.variables(-1, Base::cost(j)), 0);
+                engine.add(j, task_.variables(-1, Base::cost(j)), engine.bias());
             if (free_)
                 engine.adjust_bias();
             else
-                fit_violators(engine);
+                engine.self_init_at_bias();
             engine.settle(free_);
         });
+        if (!mirrors) return;
+        machines_[0]->hold_bias(bias_);
+        fit_violators(*machines_[0]);
+        machines_[0]->settle(free_);
     }
 
     // |w|^2/2 + the losses of the examples held - target * t, summed over outputs.
@@ -155,6 +169,13 @@ class Poker : public OneVsRest<T, Parametric<T, Task::copies>> {
         for (const auto& engine : machines_) total += engine->target() * engine->bias();
         return total;
     }
+    // Of a ball: how far inside it, in units of 2 / target.
+    void score_many(std::span<const Row<T>> xs, double* out) const {
+        Base::score_many(xs, out);
+        for (std::size_t i = 0; ball_ && i < xs.size(); ++i)
+            out[i] -= half_target() * rows_->store().self(xs[i]);
+    }
+    void score(Row<T> x, double* out) const { score_many(std::span(&x, 1), out); }
     double level() const { return 0.0 - machines_[0]->bias(); }
     // The breakpoints of the last call, output by output.
     std::vector<std::vector<Breakpoint>> path() const {
@@ -185,6 +206,16 @@ class Poker : public OneVsRest<T, Parametric<T, Task::copies>> {
     static constexpr std::size_t kTop = 10;   // candidates of which dObj is tried,
     static constexpr std::size_t kTrial = 3;  // for so many breakpoints
 
+    static bool is_ball(const Task& task) {
+        if constexpr (std::is_same_v<Task, PokerNovelty>) return task.boundary == "ball";
+        return false;
+    }
+    double half_target() const { return 0.5 * task_.target(total_); }
+    // The sum to which a machine's coefficients are held; of a ball, what a variable earns, too.
+    void aim(Engine& engine) {
+        engine.aim(task_.target(total_));
+        if (ball_) engine.rebase(half_target());
+    }
     double cost_of_held() const {
         double sum = 0;
         for (double cost : notes_->cost) sum += cost;
@@ -208,7 +239,7 @@ class Poker : public OneVsRest<T, Parametric<T, Task::copies>> {
     void fit_chunk(Engine& engine, std::span<const Id> ids, bool first) {
         if constexpr (kClasses)
             if (task_.select != "none") return sample(engine, ids, first);
-        if (first && free_) return engine.self_init();
+        if (first) return free_ ? engine.self_init() : engine.self_init_at_bias();
         fit_violators(engine);
     }
     void fit_violators(Engine& engine) {
@@ -239,8 +270,8 @@ class Poker : public OneVsRest<T, Parametric<T, Task::copies>> {
             }
             engine.self_init();
         }
-        for (auto next = choose(engine, pool); next < pool.size(); next = choose(engine, pool)) {
-            admit(engine, pool, next);
+        for (auto next = choose(engine, pool); !next.empty(); next = choose(engine, pool)) {
+            for (std::size_t i : next) admit(engine, pool, i);
             fit_violators(engine);
         }
         while (!pool.empty()) admit(engine, pool, pool.size() - 1);
@@ -249,9 +280,10 @@ class Poker : public OneVsRest<T, Parametric<T, Task::copies>> {
         engine.thaw(rows_->slot(pool[i].id), pool[i].variables);
         pool.erase(pool.begin() + std::ptrdiff_t(i));
     }
-    // Which one of the pool is next; its size: none violates. CLS2W: the nearest to the decision
-    // border; else the largest slack. dObj: of the first few the one whose admission gains most.
-    std::size_t choose(Engine& engine, const Pool& pool) {
+    // Which ones of the pool are next, the last of it first; none where none violates. CLS2W: the
+    // nearest to the decision border; else the largest slack. dObj: of the first few those whose
+    // admission, one by one, gains most.
+    std::vector<std::size_t> choose(Engine& engine, const Pool& pool) {
         const bool nearest = task_.select.starts_with("cls2w"),
                    tries = task_.select.ends_with("+dobj");
         std::vector<std::pair<double, std::size_t>> violators;
@@ -261,18 +293,18 @@ class Poker : public OneVsRest<T, Parametric<T, Task::copies>> {
             if (slack > engine.tolerance())
                 violators.push_back({nearest ? std::abs(v.base - h) : -slack, i});
         }
-        if (violators.empty()) return pool.size();
-        const std::size_t n = std::min<std::size_t>(tries ? kTop : 1, violators.size());
+        const auto most = static_cast<std::size_t>(task_.per_round);
+        const std::size_t n = std::min(tries ? std::max(kTop, most) : most, violators.size());
         std::partial_sort(violators.begin(), violators.begin() + std::ptrdiff_t(n),
                           violators.end());
-        std::size_t best = violators[0].second;
-        double most = -1;
-        for (std::size_t r = 0; tries && r < n; ++r) {
-            const Waiting& w = pool[violators[r].second];
-            const double gain = engine.gain(rows_->slot(w.id), w.variables, kTrial);
-            if (gain > most) most = gain, best = violators[r].second;
-        }
-        return best;
+        violators.resize(n);
+        for (auto& [rank, i] : violators)
+            if (tries) rank = -engine.gain(rows_->slot(pool[i].id), pool[i].variables, kTrial);
+        if (tries) std::ranges::stable_sort(violators, {}, [](const auto& v) { return v.first; });
+        std::vector<std::size_t> next;
+        for (std::size_t r = 0; r < std::min(n, most); ++r) next.push_back(violators[r].second);
+        std::ranges::sort(next, std::greater{});
+        return next;
     }
     void tidy() {
         breakpoints_ = 0;
@@ -282,7 +314,9 @@ class Poker : public OneVsRest<T, Parametric<T, Task::copies>> {
 
     double C_;
     bool free_;
+    double bias_;  // given, where it is not free
     Task task_;
+    bool ball_ = is_ball(task_);
     double total_ = 0;  // sum of C_i
     std::int64_t breakpoints_ = 0;
 };

@@ -26,8 +26,10 @@ class Ramp : public RampModel<T> {
         std::int64_t max_support = -1;       // negative: as many as there are
         Room budget;                         // of both
         std::string settle = "example";      // when: after each, or once for a "call"
+        bool reexamine = true;               // what was put aside, when that has doubled
         std::string query = "all";
-        std::int64_t h = 5;  // block length of the greedy query
+        std::int64_t h = 5;  // examples that the greedy query looks at
+        double width = 1.0;  // of the margin's query
 
         Params() { forget = "outlier_first"; }  // most likely noise
 
@@ -39,8 +41,10 @@ class Ramp : public RampModel<T> {
             field("max_support", max_support);
             budget.fields(field);
             field("settle", settle);
+            field("reexamine", reexamine);
             field("query", query);
             field("h", h);
+            field("width", width);
         }
     };
 
@@ -50,8 +54,9 @@ class Ramp : public RampModel<T> {
           max_support_(p.max_support),
           budget_(p.budget),
           by_call_(p.settle == "call"),
+          reexamines_(p.reexamine && std::isfinite(p.s)),
           forget_(p),
-          query_(p.query, p.h) {
+          query_(p.query, p.h, p.width) {
         require(by_call_ || p.settle == "example", "settle: must be 'example' or 'call'");
     }
 
@@ -60,8 +65,8 @@ class Ramp : public RampModel<T> {
         KernelRow<T> row = rows_->arriving(x);
         if (weight <= 0) return;
         decide(row);
-        if (!query_.asks(closest(), x, y, weight, id)) return;
-        if (auto chosen = query_.chosen()) {  // greedy: the block's best may be an earlier example
+        if (!asks(x, y, weight, id)) return;
+        if (auto chosen = query_.chosen()) {  // greedy: the best may be an earlier example
             row = rows_->row_of(chosen->x.row());
             decide(row);
             return add(chosen->x.row(), std::move(row), chosen->y, chosen->weight, chosen->id);
@@ -69,14 +74,20 @@ class Ramp : public RampModel<T> {
         add(x, std::move(row), y, weight, id);
     }
 
-    void expect(std::span<const Row<T>> coming) { rows_->expect(coming); }
+    void expect(std::span<const Row<T>> coming) {
+        rows_->expect(coming);
+        announce(coming.size());
+    }
+    // So many rows come together: one alone is learned by itself.
+    void announce(std::size_t n) { together_ = n > 1; }
 
-    // What a call has brought becomes stationary. In between it does each time the examples have
-    // doubled: with what is known by then most wrong labels stay outside V from the start. It does
-    // as well when there is no room for another.
+    // What a call has brought becomes stationary.
     void solve() {
         if (unsettled_ == 0) return;
-        for (auto& box : machines_) settle(*box);
+        if (reexamines_ && (open_ || brought_much() || put_aside_ >= quota_))
+            examine_all();
+        else
+            for (auto& box : machines_) settle(*box);
         relax();
         shed();
         trim();
@@ -87,7 +98,7 @@ class Ramp : public RampModel<T> {
 
     void unlearn(std::span<const Id> ids) {
         for (Id id : ids)
-            if (query_.keeps(id)) query_.forget();
+            if (query_.keeps(id)) query_.forget(id);
         RampModel<T>::unlearn(ids);
         shed();
         trim();
@@ -103,8 +114,9 @@ class Ramp : public RampModel<T> {
     std::size_t evicted() const { return std::size_t(evicted_); }
 
     auto undoable() {
-        return std::tuple_cat(RampModel<T>::undoable(),
-                              std::tie(forget_, query_, labels_used_, evicted_, unsettled_));
+        return std::tuple_cat(
+            RampModel<T>::undoable(),
+            std::tie(forget_, query_, labels_used_, evicted_, unsettled_, open_, quota_));
     }
 
     template <class A>
@@ -112,7 +124,8 @@ class Ramp : public RampModel<T> {
         RampModel<T>::state(a);
         a("query", query_);
         a("labels_used", labels_used_);
-        if (by_call_) a("unsettled", unsettled_);
+        if (by_call_) a("unsettled", unsettled_), a("open", open_);
+        a("quota", quota_);
         if (is_bounded()) a("evicted", evicted_), a("forget", forget_);
         if constexpr (A::loading)
             query_.demand_fits(std::max<std::size_t>(2, machines_.size()), rows_->store());
@@ -120,10 +133,20 @@ class Ramp : public RampModel<T> {
 
   private:
     using RampModel<T>::machines_, RampModel<T>::rows_, RampModel<T>::notes_;
-    using RampModel<T>::ramp_, RampModel<T>::f_;
+    using RampModel<T>::ramp_, RampModel<T>::f_, RampModel<T>::put_aside_;
+    using RampModel<T>::examine, RampModel<T>::solve_hinge, RampModel<T>::outside;
     using RampModel<T>::settle, RampModel<T>::relax, RampModel<T>::in_ramp;
     using RampModel<T>::supports, RampModel<T>::take_away, RampModel<T>::decide;
 
+    bool asks(Row<T> x, double y, double weight, Id id) {
+        if (!query_.looks_back()) return query_.asks(closest(), x, y, weight, id);
+        return query_.asks_latest(closest(), {OwnedRow<T>(x), y, weight, id}, [&](Row<T> earlier) {
+            KernelRow<T> row = rows_->row_of(earlier);
+            decide(row);
+            rows_->recycle(std::move(row));
+            return closest();
+        });
+    }
     double closest() const {  // to a decision boundary
         double least = std::numeric_limits<double>::infinity();
         for (double f : f_) least = std::min(least, std::abs(f));
@@ -136,13 +159,14 @@ class Ramp : public RampModel<T> {
         bool moves = false;
         for (std::size_t c = 0; c < machines_.size(); ++c) {
             const double sign_c = this->sign(c, y), g = 1 - sign_c * f_[c];
-            machines_[c]->learn(t, sign_c, in_ramp(g) ? this->cost(t) : 0, f_[c]);
+            const bool inside = open_ || in_ramp(g);
+            machines_[c]->learn(t, sign_c, inside ? this->cost(t) : 0, f_[c]);
             moves |= machines_[c]->violates(t);
+            put_aside_ += !inside;
         }
-        if (by_call_) {
+        if (by_call_ && (together_ || unsettled_ > 0)) {
             this->await_end(t, std::move(row), moves);
-            if (++unsettled_ >= std::max(kFirst, rows_->size() / 2) || is_full()) solve();
-            return;
+            return gather();
         }
         this->keep_or_recycle(t, std::move(row), moves);
         if (moves) {
@@ -151,8 +175,36 @@ class Ramp : public RampModel<T> {
                 if (box->violates(rows_->slot(id))) settle(*box);
             relax();
         }
+        if (reexamines_ && put_aside_ >= quota_) {
+            examine_all();
+            relax();
+        }
         shed();
         trim();
+    }
+    // One more waits for the end of the call. In between, where it has brought much, the hinge loss is
+    // solved roughly, so that few of those to come seem to violate their conditions; without
+    // re-examining, as often as the examples double, the whole problem. There may be no room, too.
+    void gather() {
+        ++unsettled_;
+        if (is_full()) return solve();
+        if (unsettled_ < kFirst || !brought_much()) return;
+        if (!reexamines_) return solve();
+        std::size_t mark = kFirst;
+        while (mark < rows_->size()) mark += mark / 2;
+        if (open_ && mark != rows_->size()) return;
+        open_ = true;
+        for (auto& box : machines_) solve_hinge(*box);
+        relax();
+    }
+    bool brought_much() const { return 2 * unsettled_ >= rows_->size(); }
+    void examine_all() {
+        open_ = false;
+        put_aside_ = quota_ = 0;
+        for (auto& box : machines_) examine(*box);
+        for (auto& box : machines_) quota_ += std::int64_t(outside(*box));
+        put_aside_ = 0;
+        quota_ = std::max({quota_, kAside, std::int64_t(rows_->size() / kShare)});
     }
 
     // The most examples there is room for: their inverses grow with the square.
@@ -218,11 +270,16 @@ class Ramp : public RampModel<T> {
     }
 
     static constexpr std::size_t kFirst = 512;
+    static constexpr std::int64_t kAside = 16;  // examples outside the ramp that are worth a look
+    static constexpr std::size_t kShare = 64;   // or so many times fewer than there are
 
     std::int64_t keep_non_support_, max_support_;
     Room budget_;
-    bool by_call_;
-    std::size_t unsettled_ = 0;  // examples that came since it was stationary
+    bool by_call_, reexamines_;
+    bool together_ = false;        // the next rows come in one call
+    std::size_t unsettled_ = 0;    // examples that came since it was stationary
+    bool open_ = false;            // until the call ends everybody is inside the ramp
+    std::int64_t quota_ = kAside;  // examples to be put aside before they are examined
     std::int64_t labels_used_ = 0, evicted_ = 0;
     Forget forget_;
     Query<T> query_;

@@ -83,17 +83,19 @@ class RampModel : public OneVsRest<T, Box<T>> {
         });
     }
 
-    auto undoable() { return std::tie(updates_, hot_); }
+    auto undoable() { return std::tie(updates_, put_aside_, hot_); }
 
     template <class A>
     void state(A& a) {
         Base::state(a);
         a("updates", updates_);
+        a("put_aside", put_aside_);
         hot_.state(a, "hot_limit");
     }
 
   protected:
     static constexpr int kRefresh = 1000;  // updates between recomputations of h
+    static constexpr double kRough = 25;   // times the tolerance
 
     using Base::rows_, Base::machines_, Base::cost, Base::supports, Base::terms_;
 
@@ -114,6 +116,40 @@ class RampModel : public OneVsRest<T, Box<T>> {
         if (++updates_ % kRefresh == 0) box.refresh();
     }
 
+    // Begins anew from the hinge loss: everybody inside the ramp, roughly solved; then those outside whom
+    // that has on the wrong side, or, of a class of which this would be more than half, those beyond
+    // the ramp; then stationary. So a field of examples that were taken for noise comes back.
+    void examine(Box<T>& box) {
+        solve_hinge(box);
+        double wrong[2] = {}, all[2] = {};
+        for (Slot j{}; j < rows_->size(); ++j) {
+            const bool positive = box.label(j) > 0;
+            all[positive] += cost(j);
+            if (box.gradient(j) > 1) wrong[positive] += cost(j);
+        }
+        changed_.clear();
+        for (Slot j{}; j < rows_->size(); ++j) {
+            const bool positive = box.label(j) > 0;
+            const bool noisy = 2 * wrong[positive] <= all[positive];
+            if (box.gradient(j) > (noisy ? 1 : 1 - ramp_.s)) changed_.push_back(rows_->id(j));
+        }
+        for (Id id : changed_) box.bound(rows_->slot(id), 0);
+        settle(box);
+    }
+    // Roughly optimal where everybody counts.
+    void solve_hinge(Box<T>& box) {
+        for (Slot j{}; j < rows_->size(); ++j)
+            if (box.upper(j) != cost(j)) box.bound(j, cost(j));
+        const double tol = box.tune(kRough * terms_.kkt);
+        box.optimise();
+        box.tune(tol);
+    }
+    std::size_t outside(const Box<T>& box) const {
+        std::size_t n = 0;
+        for (Slot j{}; j < rows_->size(); ++j) n += box.upper(j) == 0 && cost(j) > 0;
+        return n;
+    }
+
     // CCCP: which examples are inside the ramp now? A member leaves V when it is beyond the end of
     // the ramp by more than the solver's tolerance, or inexact solutions would oscillate.
     bool relocate(Box<T>& box) {
@@ -129,6 +165,8 @@ class RampModel : public OneVsRest<T, Box<T>> {
         if (!any) return false;
         for (Slot j{}; j < rows_->size(); ++j)
             if (strays(j) && cost(j) > 0) changed_.push_back(rows_->id(j));
+        for (Id id : changed_) put_aside_ += box.upper(rows_->slot(id)) > 0 ? 1 : -1;
+        put_aside_ = std::max<std::int64_t>(0, put_aside_);
         for (Id id : changed_) {
             const Slot j = rows_->slot(id);
             box.bound(j, box.upper(j) == 0 ? cost(j) : 0);
@@ -150,6 +188,7 @@ class RampModel : public OneVsRest<T, Box<T>> {
 
     RampParams ramp_;
     std::int64_t updates_ = 0;
+    std::int64_t put_aside_ = 0;  // that left the ramp, less those that came back, since it was 0
     HotSet hot_;
     std::vector<Id> changed_;
 };

@@ -79,6 +79,8 @@ class Simplex {
     }
 
     // w_i <- w_i exp(step x_i), and back to the sum 1; a long step in parts. No feature exceeds X.
+    // Before they are back at the sum 1, weights of a long step are so large that a sum of past rounds
+    // that is kept by its difference to them would lose its digits: it is taken in first.
     template <class T>
     void multiply(Function<T>& f, std::size_t r, const Row<T>& x, double step, double X) {
         const double top = std::abs(step) * X;
@@ -87,6 +89,7 @@ class Simplex {
                              is_signed ? turn(f, r, x, step, top) : stretch(f, r, x, step, top));
         const int parts = static_cast<int>(std::clamp(std::ceil(top / kLong), 1.0, kParts));
         step *= std::min(1.0, kParts * kLong / top) / parts;
+        f.fold(r);
         for (int part = 0; part < parts; ++part)
             normalise(f, r, is_signed ? turn_far(f, r, x, step) : stretch_far(f, r, x, step));
     }

@@ -57,7 +57,8 @@ struct InBall {
         const double p = power.value + 1.0;
         const bool fresh = is_nothing_beside(far, power.value);
         if (fresh) f.shrink(r, 0.0), N = far;
-        double sum = fresh ? 0.0 : 1.0;  // of |theta_i|^p, in units of N^p
+        if (power.value * far > kFar * N) f.fold(r);  // as long steps of Simplex do
+        double sum = fresh ? 0.0 : 1.0;               // of |theta_i|^p, in units of N^p
         const double a = theta.scale(r);
         const isa::Link link{step / a, a / N, N / f.scale(r), power};
         sum += f.sweep(r, theta, e.x, [&](const isa::Lazy& w, double* at, const T* x, auto n) {
@@ -85,6 +86,8 @@ struct InBall {
     }
 
   private:
+    static constexpr double kFar = 1.0;  // weights grow by less than e where (p - 1) far / N is
+
     // Whether the weights so far are below 1e-150 of those that a step as long as `far` makes, whatever
     // it takes away. The condition in the middle follows from the last, and costs no power.
     bool is_nothing_beside(double far, double power) const {

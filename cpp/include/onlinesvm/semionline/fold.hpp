@@ -15,7 +15,7 @@
 #include "onlinesvm/base/checked.hpp"
 #include "onlinesvm/base/in_double.hpp"
 #include "onlinesvm/base/kernel_cache.hpp"
-#include "onlinesvm/solver/inverse.hpp"
+#include "onlinesvm/solver/growing_cholesky.hpp"
 
 namespace onlinesvm {
 
@@ -42,21 +42,23 @@ class Fold {
         Store<double> wide(store.kernel());
         Aligned<double> k;
         Widened<T> widened;
-        Inverse inverse;
+        GrowingCholesky factor;
         for (Member& m : members) {
-            poll(inverse.size() * inverse.size());
+            poll(factor.size() * factor.size());
             const Row<double> x = widened.get(store, m.slot);
             k.resize(wide.padded_size());
             if (!basis.empty()) wide.row(x, 0, basis.size(), k.data());
             column.assign(k.begin(), k.begin() + std::ptrdiff_t(basis.size()));
             const double self = wide.self(x);
             const double least = std::max(eta, kExact * self);
-            const bool full = kept.size() >= most;
-            const bool spans = inverse.add(column.data(), self, full ? kNever : least, u);
+            const double left = factor.explain(column.data(), self);
+            const bool spans = left > least && kept.size() < most;
             if (spans) {
+                factor.append(left);
                 wide.push(x);
                 basis.push_back(kept.size());
             } else {
+                factor.combine(u);
                 for (std::size_t i = 0; i < basis.size(); ++i)
                     for (std::size_t c = 0; c < m.s.size(); ++c)
                         kept[basis[i]].s[c] += u[i] * m.s[c];
@@ -99,8 +101,9 @@ class Fold {
     }
 
   private:
-    static constexpr double kExact = 1e-10;  // of k(x, x): less than this, rounding makes
-    static constexpr double kNever = std::numeric_limits<double>::infinity();
+    // Of k(x, x): less than this, rounding makes. Coefficients grow to the root of its inverse, and
+    // with them the rounding of the kernel values that predict.
+    static constexpr double kExact = std::max(1e-10, double(std::numeric_limits<T>::epsilon()));
 
     Ledger<double> s_;  // outputs x slots
     PlainLedger<double> bias_;

@@ -13,6 +13,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "onlinesvm/base/tolerance.hpp"
@@ -65,6 +66,8 @@ class Box final : public SteppingDual<Box<T>, T> {
     void give_up() { capped_ = true; }
     // At a bound and pressed against it: it will not move soon.
     bool firm(Slot j) const { return !is_free(j) && std::abs(h_[j]) >= kFirm && step_of(j) == 0; }
+    // Another tolerance from here on. Returns the one before.
+    double tune(double kkt) { return std::exchange(tol_.kkt, kkt); }
     // Worth a step?
     bool violates(Slot j) const {
         return step_of(j) != 0 && std::abs(h_[j]) > tol_.kkt && gain_of(j) > tol_.gain;

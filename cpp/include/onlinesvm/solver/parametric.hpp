@@ -51,9 +51,14 @@ class Parametric final : public ParametricClimb<Parametric<T, Copies>, T, Copies
         adjust_bias();
     }
 
+    // The same at a given bias. From s = 0 all violate their condition alike; if all pretended the same
+    // slack, they would come to h = 0 at once, and which of them move would be a problem as large as
+    // the whole. They pretend slacks from 1 to 2, and come one after the other.
+    void self_init_at_bias() { fixed_bias(kNoLimit, 1.0); }
+
     // POKER fixed-bias, from a problem that the present solution solves: a variable that violates
-    // its condition pretends a slack of 1, and gives it up as u goes from 0 to 1.
-    void fixed_bias(std::size_t limit = kNoLimit) {
+    // its condition pretends a slack of 1 (to 1 + spread), and gives it up as u goes from 0 to 1.
+    void fixed_bias(std::size_t limit = kNoLimit, double spread = 0.0) {
         if (since_refresh_ >= kRefresh) this->refresh();
         const double eps = this->tie_width();
         bool any = false;
@@ -61,7 +66,8 @@ class Parametric final : public ParametricClimb<Parametric<T, Copies>, T, Copies
         for (Member m = 0; m < s_.size(); ++m) {
             const bool free = is_free(m), wrong = off(m, h[m]) > eps;
             any |= wrong;
-            c[m] = free ? h[m] : wrong ? h[m] + (h[m] > 0 ? 1 : -1) : 0;
+            const double slack = 1.0 + spread * double(m) / double(s_.size());
+            c[m] = free ? h[m] : wrong ? h[m] + (h[m] > 0 ? slack : -slack) : 0;
             h[m] -= c[m];
         }
         const double u = any ? run(End::true_problem, limit) : 0;

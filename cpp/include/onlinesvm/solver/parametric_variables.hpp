@@ -30,10 +30,11 @@ class ParametricVariables : public SignedDual<Self, T, Copies> {
     struct Terms {
         double kkt = 1e-8;      // largest violation left
         bool free_bias = true;  // then the sum of the coefficients is held to a target
+        double bias = 0;        // given, where it is not free
     };
 
     ParametricVariables(KernelCache<T>& rows, Terms terms)
-        : Dual(rows), tol_(terms.kkt), free_bias_(terms.free_bias) {}
+        : Dual(rows), tol_(terms.kkt), free_bias_(terms.free_bias), t_(0.0 - terms.bias) {}
 
     auto parts() {
         return std::tuple_cat(
@@ -68,6 +69,17 @@ class ParametricVariables : public SignedDual<Self, T, Copies> {
         net_.edit(j) = 0;
     }
     void aim(double target) { target_ = target; }
+    // What each variable earns becomes so many times k(x, x). What all earn alike, t takes over.
+    void rebase(double times) {
+        double mean = 0;
+        for (Member m = 0; m < s_.size(); ++m) {
+            const double more = times * k(m) - y_[m];
+            y_.edit(m) += more, h_.edit(m) += more;
+            mean += more / double(s_.size());
+        }
+        shift(-mean);
+    }
+    void hold_bias(double bias) { shift(0.0 - bias - t_); }
     // Takes an example without influence out of the problem, though h goes on following it; and
     // back in.
     void freeze(Slot j) {

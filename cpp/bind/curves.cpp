@@ -1,30 +1,33 @@
 // The curves of a calibration, as functions of arrays.
-#pragma once
+#include "onlinesvm/calibrate/curves.hpp"
 
 #include <nanobind/nanobind.h>
 
 #include "arrays.hpp"
 #include "gil.hpp"
-#include "onlinesvm/calibrate/curves.hpp"
+#include "module.hpp"
 
 namespace onlinesvm::bind {
+namespace {
 
 using Sums = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Pairs = nb::ndarray<double, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
 
-inline std::vector<double> kept(const Vector<double>& values) {
+std::vector<double> kept(const Vector<double>& values) {
     return {values.data(), values.data() + values.shape(0)};
 }
 
 // Curves and their weights, of tuples of two.
-inline std::vector<calibrate::Share> shares_of(const nb::tuple& parts) {
+std::vector<calibrate::Share> shares_of(const nb::tuple& parts) {
     std::vector<calibrate::Share> shares;
     for (const nb::handle part : parts)
         shares.push_back({nb::cast<double>(part[0]), &nb::cast<const calibrate::Curve&>(part[1])});
     return shares;
 }
 
-inline void bind_curves(nb::module_& m) {
+}  // namespace
+
+void bind_curves(nb::module_& m) {
     using calibrate::Curve, calibrate::Breaks, calibrate::Numbers;
     [[maybe_unused]] const nb::class_<Curve> type(
         m, "Curve", "From a score to a probability; it never changes.");
