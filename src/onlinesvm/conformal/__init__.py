@@ -1,0 +1,1 @@
+"""Prediction sets with a guarantee and no calibration split: full conformal prediction."""
