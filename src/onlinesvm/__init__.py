@@ -7,6 +7,8 @@ from .bank.bank import ModelBank as ModelBank
 from .base import Certificate as Certificate
 from .base import CertificateError as CertificateError
 from .base import OnlineEstimator, OnlineTransformer
+from .base import SettledWarning as SettledWarning
+from .base import Verified as Verified
 from .base import load as load
 from .base import verify as verify
 from .budget.bsgd import BudgetedRampSVC as BudgetedRampSVC
@@ -17,6 +19,9 @@ from .budget.independent import IndependentSVC as IndependentSVC
 from .budget.independent import IndependentSVR as IndependentSVR
 from .budget.projectron import ProjectronClassifier as ProjectronClassifier
 from .calibrate.online import CalibratedOnline as CalibratedOnline
+from .conformal.full import FullConformalOneClassSVM as FullConformalOneClassSVM
+from .conformal.full import FullConformalSVC as FullConformalSVC
+from .conformal.full import FullConformalSVR as FullConformalSVR
 from .drift.aware import DriftAware as DriftAware
 from .dual.huller import HullerSVC as HullerSVC
 from .dual.lasvm import LASVC as LASVC
@@ -47,6 +52,9 @@ from .label_budgets import LabelShare as LabelShare
 from .label_budgets import LabelsPerWindow as LabelsPerWindow
 from .labelling.desk import LabelDesk as LabelDesk
 from .margin.alma import AlmaClassifier as AlmaClassifier
+from .margin.confidence_weighted import (
+    ConfidenceWeightedClassifier as ConfidenceWeightedClassifier,
+)
 from .margin.mira import MiraClassifier as MiraClassifier
 from .margin.passive_aggressive import PassiveAggressiveClassifier as PassiveAggressiveClassifier
 from .margin.passive_aggressive import PassiveAggressiveOneClass as PassiveAggressiveOneClass

@@ -10,6 +10,9 @@ from collections.abc import Collection
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+_BEYOND = 1 << 63  # the core counts in 64 bits
 
 
 def check_number(
@@ -25,9 +28,12 @@ def check_number(
 
     ``also``: one more value that is allowed, such as infinity.
     """
-    if not isinstance(value, numbers.Real) or isinstance(value, bool) or math.isnan(value):
+    if not isinstance(value, numbers.Real) or isinstance(value, bool) or value != value:
         raise ValueError(f"{name} must be a number, got {value!r}")
-    real = float(value)
+    try:
+        real = float(value)
+    except OverflowError:  # an integer beyond all floats
+        real = -math.inf if value < 0 else math.inf
     if real != also and not (at_least <= real and above < real < below):
         bounds = [
             f"{sign} {bound:g}"
@@ -42,10 +48,20 @@ def _joined(bounds: list[str]) -> str:
     return f" and {' and '.join(bounds)}" if bounds else ""
 
 
+def check_numbers(name: str, values: Any) -> NDArray[np.float64]:
+    """``values`` as an array of floats."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except OverflowError:
+        raise ValueError(f"{name} has an integer too large for a float; scale it") from None
+
+
 def check_count(name: str, value: Any, *, at_least: int = 0) -> int:
     """``value`` as an int of at least ``at_least``."""
     if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < at_least:
         raise ValueError(f"{name} must be an integer >= {at_least}, got {value!r}")
+    if int(value) >= _BEYOND:
+        raise ValueError(f"{name} must be an integer below 2**63, got a longer one")
     return int(value)
 
 

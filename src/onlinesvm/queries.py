@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .params import check_count, check_number
+from .params import check_count, check_flag, check_number
 
 Floats = NDArray[np.float64]
 
@@ -40,6 +40,8 @@ class Look:
         k(x, x), where anybody needs it.
     C : float or None
         What the model pays for an error, where it has such a thing.
+    blank : bool
+        Whether the model has met fewer than two classes: its scores are those of one everywhere.
     """
 
     scores: Floats
@@ -47,6 +49,7 @@ class Look:
     votes: NDArray[np.int64]
     own: Callable[[], Floats]
     C: float | None = None
+    blank: bool = False
 
 
 # --- rules ------------------------------------------------------------------------------------
@@ -59,7 +62,7 @@ class All:
     word: ClassVar[str] = "all"
 
     def core_params(self) -> dict[str, Any]:
-        return {"query": self.word, "h": 1}
+        return {"query": self.word, "h": 1, "width": 1.0}
 
     def mask(self, scores: Floats) -> NDArray[np.bool_]:
         return np.ones(len(scores), dtype=bool)
@@ -76,12 +79,14 @@ class Margin:
     """Ask only near the boundary, where ``|f(x)| <= width``; several classes: for any of them.
 
     Outside the margin a label that agrees would change nothing, so little is lost and most
-    labels are saved once the model has taken shape.
+    labels are saved once the model has taken shape. A :class:`~onlinesvm.LabelDesk` also asks while
+    its model has met fewer than two classes: there is no boundary yet.
 
     Parameters
     ----------
     width : float, default=1.0
-        1 is the margin of a support vector machine, and OnlineASVM-R.
+        1 is the margin of a support vector machine, and OnlineASVM-R. A larger one asks for rows
+        outside the margin, too: the closer they are to it, the likelier they are to come inside.
     """
 
     width: float = 1.0
@@ -91,17 +96,13 @@ class Margin:
         check_number("query.width", self.width, above=0)
 
     def core_params(self) -> dict[str, Any]:
-        if self.width != 1:
-            raise ValueError(
-                f"query.width must be 1 in a model, got {self.width!r}; a LabelDesk takes others"
-            )
-        return {"query": self.word, "h": 1}
+        return {"query": self.word, "h": 1, "width": float(self.width)}
 
     def mask(self, scores: Floats) -> NDArray[np.bool_]:
         return np.asarray(_distance(scores) <= self.width)
 
     def wants(self, look: Look) -> NDArray[np.bool_]:
-        return self.mask(look.scores)
+        return np.ones(len(look.scores), dtype=bool) if look.blank else self.mask(look.scores)
 
     def worth(self, look: Look) -> Floats:
         return -_distance(look.scores)
@@ -141,30 +142,41 @@ class RandomRate:
 class Greedy:
     """Ask for one label in every ``h`` examples: the one nearest to the boundary.
 
-    A model that learns by it takes blocks of ``h``, as the paper does. A
-    :class:`~onlinesvm.LabelDesk` decides about each row at once: see there.
+    A model that learns by it takes blocks of ``h``. A :class:`~onlinesvm.LabelDesk` decides about
+    each row at once: see there.
 
     Parameters
     ----------
     h : int, default=5
         Examples per label; ``1`` asks for all.
+    latest : bool, default=False
+        Instead of blocks look at the ``h`` latest examples whenever one comes, as the paper prints
+        it, and ask for the nearest unless its label is known: more labels than one in ``h``, at
+        the price of ``h`` predictions for each example. For a model, not for a desk.
     """
 
     h: int = 5
+    latest: bool = False
     word: ClassVar[str] = "greedy"
+
+    def __repr__(self) -> str:
+        return f"Greedy(h={self.h!r}{', latest=True' if self.latest else ''})"
 
     @property
     def rate(self) -> float:
         return 1.0 / check_count("query.h", self.h, at_least=1)
 
     def core_params(self) -> dict[str, Any]:
-        return {"query": self.word, "h": check_count("query.h", self.h, at_least=1)}
+        word = "latest" if check_flag("query.latest", self.latest) else self.word
+        return {"query": word, "h": check_count("query.h", self.h, at_least=1), "width": 1.0}
 
     def mask(self, scores: Floats) -> NDArray[np.bool_]:
         nearest = _distance(scores)
         chosen = np.zeros(len(nearest), dtype=bool)
-        for start in range(0, len(nearest), self.h):
-            chosen[start + int(nearest[start : start + self.h].argmin())] = True
+        n, h = len(nearest), self.h
+        for start in range(1 - h, n - h + 1) if self.latest else range(0, n, h):
+            first = max(0, start)
+            chosen[first + int(nearest[first : start + h].argmin())] = True
         return chosen
 
     def worth(self, look: Look) -> Floats:

@@ -81,9 +81,10 @@ class StreamSVC(KernelBias, LinearOrKernel, PassByPass, OnlineClassifier):
         at_least=1,
         none=None,
         doc="""L of algorithm 2: so many examples outside the ball are collected before it is
-        replaced by the exact ball around all of them; None is 50, or 1 with several balls. 1 is
-        algorithm 1. Until then the collected examples do not count in predictions; :meth:`flush`
-        lets them in.""",
+        replaced by the exact ball around all of them; None is 50, or 1 with several balls or an
+        ellipsoid. 1 is algorithm 1. An ellipsoid takes in the farthest of them, and again, until
+        none is outside. Until then the collected examples do not count in predictions;
+        :meth:`flush` lets them in.""",
     )
     balls: int = count(
         default=1,
@@ -133,7 +134,8 @@ class StreamSVC(KernelBias, LinearOrKernel, PassByPass, OnlineClassifier):
         balls, lookahead = settings["balls"], settings["lookahead"]
         if self.shape == "ellipsoid":
             self._demand_an_ellipsoid(n_features)
-            return {name: settings[name] for name in ("C", "normalize", "kernel")}
+            own = {name: settings[name] for name in ("C", "normalize", "kernel")}
+            return own | {"lookahead": lookahead or 1}
         if lookahead is None:
             settings["lookahead"] = _LOOKAHEAD if balls == 1 else 1
         elif lookahead > 1 and balls > 1:
@@ -144,7 +146,7 @@ class StreamSVC(KernelBias, LinearOrKernel, PassByPass, OnlineClassifier):
 
     def _demand_an_ellipsoid(self, n_features: int) -> None:
         """A ValueError for what only a ball can."""
-        for name, one in (("kernel", "linear"), ("balls", 1), ("lookahead", 1)):
+        for name, one in (("kernel", "linear"), ("balls", 1)):
             value = getattr(self, name)
             if value not in (one, None):
                 raise ValueError(

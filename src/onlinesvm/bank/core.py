@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from onlinesvm import _core  # type: ignore[attr-defined]
 
-from ..base.core import Floats
+from ..base.core import Floats, split
 from ..base.keys import Key, one_each, read_key
 
 #: Keys for the core: an array of int64, or a list of int, str and bytes.
@@ -85,13 +85,12 @@ class Asked:
 
 def can_hold(name: str, settings: Mapping[str, Any]) -> bool:
     """Whether models of this core, with these settings, all have one size."""
-    banks = getattr(_core, f"{name}Bank", None)
-    return banks is not None and bool(banks.can_hold(dict(settings)))
+    return bool(_core.Bank.can_hold(*split(name), dict(settings)))
 
 
 def create(name: str, settings: Mapping[str, Any], width: int, classes: int) -> BankCore:
     """A bank without models."""
-    core: BankCore = getattr(_core, f"{name}Bank")(dict(settings), width, max(2, classes))
+    core: BankCore = _core.Bank(*split(name), dict(settings), width, max(2, classes))
     return core
 
 

@@ -1,6 +1,6 @@
 """What every estimator shares: the one learn loop, the one score loop, the contract around them."""
 
-from .certificate import Certificate, CertificateError, verify
+from .certificate import Certificate, CertificateError, Verified, verify
 from .classifier import BatchClassifier, OnlineClassifier
 from .estimator import OnlineEstimator
 from .kernel_method import (
@@ -19,6 +19,7 @@ from .passes import PassByPass, StepByStep
 from .persistence import load
 from .regressor import OnlineRegressor
 from .room import WithBudget
+from .settled import SettledWarning
 from .step_learner import LinearStepLearner, StepLearner
 from .towards_optimum import TowardsOptimum
 from .transformer import KernelFeatures, OnlineTransformer
@@ -41,11 +42,13 @@ __all__ = [
     "OnlineRegressor",
     "OnlineTransformer",
     "PassByPass",
+    "SettledWarning",
     "SoftMargin",
     "StepByStep",
     "StepLearner",
     "StoresExamples",
     "TowardsOptimum",
+    "Verified",
     "WithBudget",
     "WithGamma",
     "load",

@@ -22,10 +22,11 @@ class FittedAttributes(ModelState):
 
     @property
     def nbytes_(self) -> int:
-        """Bytes held by the core, by examples that wait for gamma to be settled, and by keys."""
+        """Bytes held by the core, names, keys, and examples that wait for gamma to be settled."""
         held = 0 if self._held is None else self._held.nbytes
         keys = 0 if self._keys is None else self._keys.nbytes
-        return int(self._fitted_core("nbytes_").nbytes) + held + keys
+        names = 0 if self._vocabulary is None else self._vocabulary.nbytes
+        return int(self._fitted_core("nbytes_").nbytes) + held + keys + names
 
     @property
     def support_(self) -> NDArray[np.int64]:

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from ..atomic import replacing
 from ..kernels import PRECOMPUTED
+from .settled import explained, listed
 
 Array = NDArray[np.float64]
 
@@ -74,8 +75,18 @@ class Sealed(Mapping[str, Any]):
     @classmethod
     def from_json(cls, text: str) -> Self:
         """From what :meth:`to_json` wrote; a ValueError for anything else."""
-        content = json.loads(text)
-        if not isinstance(content, dict) or set(content) != set(cls._names()):
+        try:
+            content = json.loads(text)
+        except ValueError as error:
+            raise ValueError(f"not a certificate: no JSON ({error})") from None
+        found = set(content) if isinstance(content, dict) else set()
+        missing, odd = (sorted(set(cls._names()) - found), sorted(found - set(cls._names())))
+        if missing and not odd and "seal" in found:
+            raise ValueError(
+                f"a certificate of an earlier version, which does not say {', '.join(missing)}; "
+                "let this version issue one, by unlearn(ids, certificate=True) with the same ids"
+            )
+        if missing or odd:
             raise ValueError(f"not a certificate: it must have the fields {cls._names()}")
         return cls(**content)
 
@@ -86,8 +97,11 @@ class Sealed(Mapping[str, Any]):
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read it back."""
-        return cls.from_json(Path(path).read_text(encoding="utf-8"))
+        """Read it back; a ValueError in one line for a file that is none."""
+        try:
+            return cls.from_json(Path(path).read_bytes().decode())
+        except ValueError as error:  # also of bytes that are no text
+            raise ValueError(f"{path} is {error}") from None
 
 
 @dataclass(frozen=True)
@@ -101,7 +115,16 @@ class Certificate(Sealed):
     Attributes
     ----------
     method : str, the class of the model
-    statement : str, what ``distance`` and ``bias_distance`` are measured from
+    statement : str, what is certified, in a sentence: what ``distance`` and ``bias_distance`` are
+        measured from, and for which settled values
+    complete : bool
+        Whether nothing of the removed examples is left in what the model decides: ``settled`` is
+        empty, and the method has one solution, whatever was learned before.
+    settled : dict
+        What was settled on rows that include removed ones and still stands, by name: the value of
+        ``gamma``, where a word settled it, class weights, classes, steps of a pipeline and the
+        like. The certificate holds for these values, which a model trained without the removed
+        examples would not have.
     ids_removed : list of int, the examples held until now that are gone
     n_examples : int, examples held afterwards
     kkt_residual, objective : float, of the model afterwards
@@ -116,6 +139,8 @@ class Certificate(Sealed):
 
     method: str
     statement: str
+    complete: bool
+    settled: dict[str, Any]
     ids_removed: list[int]
     n_examples: int
     kkt_residual: float
@@ -126,6 +151,59 @@ class Certificate(Sealed):
     hash_after: str
     examples_hash: str
     seal: str = ""
+
+    def naming(self, more: Mapping[str, Any], claim: Claim) -> Certificate:
+        """The same, naming also these values that were settled on removed rows."""
+        settled = self.settled | dict(more)
+        complete = claim.complete and not settled
+        stated = replace(self, statement=claim.of(settled), complete=complete, settled=settled)
+        return stated.sealed()
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What the certificates of a method state."""
+
+    text: str  # with {given} where settled values are named and {at} where they are meant
+    complete: bool  # whether the solution is one, whatever was learned before
+
+    def of(self, settled: Mapping[str, Any]) -> str:
+        """The statement of a model for which these values were settled on removed rows."""
+        if not settled:
+            return self.text.format(given="", at="")
+        at = "at this value" if len(settled) == 1 else "at these values"
+        return self.text.format(given=f", for {explained(settled)}", at=f" {at}")
+
+
+#: The claim of methods whose solution is one: whatever the order, whatever was learned before.
+EXACT = Claim(
+    "f* is the exact solution over the examples held{given}: that of a model trained{at} without "
+    "the examples removed. decision_function(x) is within "
+    "distance * sqrt(k(x, x)) + bias_distance of f*(x).",
+    complete=True,
+)
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What a certificate that holds says of a model: true, a sentence, and fields.
+
+    Attributes
+    ----------
+    complete : bool, whether nothing of the removed examples is left in what the model decides
+    settled : dict, what was settled on rows that include removed ones and still stands
+    sentence : str, what holds, in words
+    """
+
+    complete: bool
+    settled: dict[str, Any]
+    sentence: str
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __str__(self) -> str:
+        return self.sentence
 
 
 # ---- what the model holds ------------------------------------------------------------------------
@@ -383,13 +461,17 @@ def _exact(values: Array, sign: int = 1) -> Fraction:
 # ---- issuing and checking ------------------------------------------------------------------------
 
 
-def issue(model: Any, statement: str, gone: list[int], hash_before: str) -> Certificate:
+def issue(
+    model: Any, claim: Claim, gone: list[int], hash_before: str, settled: Mapping[str, Any]
+) -> Certificate:
     """The certificate of a model that has just unlearned."""
     e = Evidence.of(model)
     found = bounds(e, allowance=3.0)
     return Certificate(
         method=type(model).__name__,
-        statement=statement,
+        statement="",
+        complete=False,
+        settled={},
         ids_removed=gone,
         n_examples=len(e.ids),
         kkt_residual=model.kkt_residual(),
@@ -399,34 +481,38 @@ def issue(model: Any, statement: str, gone: list[int], hash_before: str) -> Cert
         hash_before=hash_before,
         hash_after=e.solution_hash(),
         examples_hash=e.examples_hash(),
-    ).sealed()
+    ).naming({**settled, **model._settled_without(e)}, claim)
 
 
-def verify(certificate: Certificate, model: Any) -> bool:
+def verify(certificate: Certificate | str | Path, model: Any) -> Verified:
     """Check that a certificate holds for a model, from the examples and coefficients it stores.
 
     Nothing of the solver is believed: the examples are hashed, decision values computed from them
-    in double, and the bound is derived anew. Costs as much as predicting every example held.
+    in double, and the bound is derived anew; so is what was settled on rows that were removed, from
+    what the model remembers of it. Costs as much as predicting every example held.
 
     What cannot be checked is the past: that the examples removed were once there, and that nobody
     kept a copy. Whoever can alter a certificate can seal it again, too; keep it where they cannot.
 
     Parameters
     ----------
-    certificate : Certificate
-        From ``unlearn(ids, certificate=True)``, or :meth:`Certificate.load`.
-    model : estimator
-        The model it was issued for, or a copy, or the file of it loaded.
+    certificate : Certificate or path of one
+        From ``unlearn(ids, certificate=True)``.
+    model : estimator or path of one
+        The model it was issued for, or a copy, or the file of it.
 
     Returns
     -------
-    True
+    Verified
+        True wherever a truth value is wanted; ``complete``, ``settled`` and ``sentence`` say what
+        is covered.
 
     Raises
     ------
     CertificateError
         One sentence on what does not hold: an altered certificate, another model or one that went
-        on learning, an example that is back, a bound that is not reached.
+        on learning, an example that is back, a bound that is not reached, a settled value that is
+        not named.
 
     Examples
     --------
@@ -435,30 +521,48 @@ def verify(certificate: Certificate, model: Any) -> bool:
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(100, 2))
     >>> y = np.where(X[:, 0] > 0, 1, -1)
-    >>> model = IncrementalSVC(C=10).fit(X, y)
+    >>> model = IncrementalSVC(C=10, gamma=0.5, classes=[-1, 1]).fit(X, y)
     >>> proof = model.unlearn([3, 17], certificate=True)
-    >>> verify(proof, model)
+    >>> verify(proof, model).complete
     True
     >>> verify(proof, model.partial_fit(X[3:4], y[3:4]))
     Traceback (most recent call last):
     ...
     onlinesvm.base.certificate.CertificateError: the model holds other examples than those certified
     """
+    certificate, model = _read(certificate), _loaded(model)
+    learner = _learner(model)
     if certificate.sealed().seal != certificate.seal:
         raise CertificateError("the certificate was altered: its seal does not fit its content")
-    if type(model).__name__ != certificate.method:
+    if type(learner).__name__ != certificate.method:
         raise CertificateError(
-            f"the certificate is about a {certificate.method}, not a {type(model).__name__}"
+            f"the certificate is about a {certificate.method}, not a {type(learner).__name__}"
         )
-    model._verb("evidence")
-    e = Evidence.of(model)
-    back = np.intersect1d(e.ids, np.asarray(certificate.ids_removed, dtype=np.int64))
+    learner._verb("evidence")
+    e = Evidence.of(learner)
+    removed = np.asarray(certificate.ids_removed, dtype=np.int64)
+    back = np.intersect1d(e.ids, removed)
     if len(back):
         raise CertificateError(f"example {back[0]} is in the model, and not removed")
     if e.examples_hash() != certificate.examples_hash or len(e.ids) != certificate.n_examples:
         raise CertificateError("the model holds other examples than those certified")
     if e.solution_hash() != certificate.hash_after:
         raise CertificateError("the model has other coefficients than those certified")
+    _demand_bounds(certificate, learner, e)
+    for name, value in {**model._settled_on(removed), **learner._settled_without(e)}.items():
+        if name not in certificate.settled:
+            raise CertificateError(
+                f"{listed({name: value})} was settled on rows that include removed ones, and the "
+                "certificate does not say so"
+            )
+    if certificate.complete and (certificate.settled or not learner._claim.complete):
+        raise CertificateError("the certificate says that it is complete, and it is not")
+    sentence = _sentence(certificate, one_solution=learner._claim.complete)
+    return Verified(certificate.complete, dict(certificate.settled), sentence)
+
+
+def _demand_bounds(certificate: Certificate, model: Any, e: Evidence) -> None:
+    """A CertificateError unless residual and bound are as certified."""
     found = bounds(e)
     residual = model.kkt_residual()
     if not residual <= certificate.kkt_residual + 2 * max(bound.rounding for bound in found):
@@ -475,4 +579,47 @@ def verify(certificate: Certificate, model: Any) -> bool:
                 f"can be shown, {certificate.distance:.3g} and {certificate.bias_distance:.3g} "
                 "are certified"
             )
-    return True
+
+
+def _sentence(c: Certificate, *, one_solution: bool) -> str:
+    """What a certificate that holds says, for a reader who solves no equations."""
+    n = len(c.ids_removed)
+    gone = "not the one that was" if n == 1 else f"none of the {n:,} that were"
+    held = f"The {c.method} holds {c.n_examples:,} examples, and {gone} removed."
+    near = f"within {c.distance:.2g} * sqrt(k(x, x)) + {c.bias_distance:.2g}"
+    if not one_solution:
+        left = f"; left of it is {explained(c.settled)}" if c.settled else ""
+        return f"{held} Training without what was removed may find another solution{left}."
+    decides = f"{held} It decides as one trained without what was removed, {near}"
+    if c.complete:
+        return f"{decides}."
+    return f"{decides}, but for {explained(c.settled)}: so much of it is left."
+
+
+def _read(certificate: Certificate | str | Path) -> Certificate:
+    if isinstance(certificate, str | Path):
+        return Certificate.load(certificate)
+    if not isinstance(certificate, Certificate):
+        raise ValueError(
+            f"certificate must be a Certificate or the path of one, got {certificate!r:.60}; "
+            "onlinesvm.cluster.verify checks those of several machines"
+        )
+    return certificate
+
+
+def _loaded(model: Any) -> Any:
+    if isinstance(model, str | Path):
+        from .persistence import load  # which imports what certificates are part of
+
+        return load(model)
+    if not hasattr(model, "_settled_on"):
+        raise ValueError(f"model must be an estimator of this library, got {model!r:.60}")
+    return model
+
+
+def _learner(model: Any) -> Any:
+    """What learns in the end: the last step of a pipeline, what is wrapped, or the model itself."""
+    if hasattr(model, "steps"):
+        return _learner(model.steps[-1][1])
+    inner = model.__dict__.get("model_")
+    return model if inner is None else _learner(inner)

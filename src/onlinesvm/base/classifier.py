@@ -14,9 +14,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite
 
 from .. import queries
-from ..params import check_word
+from ..params import check_flag, check_numbers, check_word
 from .balance import ClassCounts
 from .batch import Batch
+from .certificate import Evidence
 from .core import Core
 from .estimator import OnlineEstimator
 from .fast_path import OneByOne
@@ -34,6 +35,20 @@ class _KnownClasses(BaseEstimator):
     _labels: Labels = NO_LABELS
     _class_factors: NDArray[np.float64] | None = None  # the weight of each class; None: all are 1
     _class_counts: ClassCounts | None = None  # of the examples learned, where weights hang on them
+    _classes_met: bool = False  # rows said which classes there are
+
+
+class NoProbabilities:
+    """``predict_proba`` that is not there, for ``hasattr`` too, and says who has it."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, model: Any, owner: type) -> Any:
+        raise AttributeError(
+            f"{owner.__name__} has no {self.name}: its scores are no probabilities; "
+            f"CalibratedOnline({owner.__name__}(...)) has it"
+        )
 
 
 class BatchClassifier(ClassifierMixin, OnlineEstimator, _KnownClasses):
@@ -103,6 +118,10 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator, _KnownClasses):
         """
         return int(self._offered("mistakes", "mistakes_", "it takes no step per example"))
 
+    predict_proba = NoProbabilities()
+    predict_log_proba = NoProbabilities()
+    predict_proba_one = NoProbabilities()
+
     def wants_label(self, X: Any) -> NDArray[np.bool_]:
         """Which rows of ``X`` deserve a label, by this model's ``query``; learns nothing.
 
@@ -130,7 +149,8 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator, _KnownClasses):
         y = self._read_labels(y, n)
         if whole:
             check_classification_targets(y)
-            labels = self._declared_labels() or Labels(np.unique(y), is_open=False)
+            declared = self._declared_labels()
+            labels = declared or Labels(np.unique(y), is_open=declared is not None)
         else:
             labels = self._labels_for(classes, fresh=fresh)
         return self._encode(labels, y)
@@ -183,7 +203,12 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator, _KnownClasses):
         factors = counts.factors(len(batch.labels)) if balanced else self._factors(batch.labels)
         super()._begin(batch)
         self._class_factors, self._class_counts = factors, counts if balanced else None
+        self._classes_met = False
         self._set_labels(batch.known)
+
+    def _fit(self, batch: Batch) -> None:
+        super()._fit(batch)
+        self._classes_met = not self._declared_labels()  # said nothing, or that they are open
 
     def _note(self, batch: Batch) -> None:
         super()._note(batch)
@@ -216,6 +241,20 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator, _KnownClasses):
     def _grow(self, core: Core, classes: int) -> None:
         core.grow(max(2, classes))
 
+    def _settled_on(self, ids: NDArray[np.int64]) -> dict[str, Any]:
+        found = super()._settled_on(ids)
+        if self._class_counts is not None and (len(ids) or "class_weight" in self._removed_from):
+            found["class_weight"] = "balanced"  # every example weighs what came before and with it
+        return found
+
+    def _settled_without(self, evidence: Evidence) -> dict[str, Any]:
+        found = super()._settled_without(evidence)
+        if self._labels.is_open or self._classes_met:
+            held = set(evidence.label.tolist())
+            lost = [str(c) for n, c in enumerate(self._labels.arrived().tolist()) if n not in held]
+            found |= {"classes": ", ".join(lost)} if lost else {}
+        return found
+
     def _core_target(self) -> Callable[[Any], float | None] | None:
         return None if self._class_factors is not None else self._labels.codes.get
 
@@ -235,7 +274,8 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator, _KnownClasses):
                 f"class_weight has the label {strangers[0]!r}, which is not among the classes "
                 f"{labels.names.tolist()!r}"
             )
-        factors = np.array([self.class_weight.get(label, 1.0) for label in labels.codes], float)
+        given = [self.class_weight.get(label, 1.0) for label in labels.codes]
+        factors = check_numbers("class_weight", given)
         if not np.isfinite(factors).all() or (factors < 0).any():
             raise ValueError("class_weight must map labels to finite numbers >= 0")
         return factors
@@ -288,6 +328,7 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator, _KnownClasses):
             "open": self._labels.is_open,
             "class_factors": self._class_factors,
             **({} if self._class_counts is None else {"class_counts": self._class_counts.counts}),
+            **({"classes_met": True} if self._classes_met and self._claim is not None else {}),
         }
 
     def _recall(self, facts: dict[str, Any]) -> None:
@@ -296,6 +337,7 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator, _KnownClasses):
         if np.shape(facts["classes"]) != (len(self._labels),):
             raise ValueError("its classes are not distinct")
         self.classes_ = self._labels.names
+        self._classes_met = check_flag("classes_met", facts.get("classes_met", False))
         self._class_factors = facts["class_factors"]
         if self._class_factors is not None:
             factors = np.asarray(self._class_factors, dtype=np.float64)
@@ -362,9 +404,9 @@ class OnlineClassifier(BatchClassifier, OneByOne):
         ----------
         X : array, sparse matrix, data frame or list of dicts, n rows
         y : array of n labels
-        classes : array of labels, optional
-            All labels that will ever come. Needed at the first call, unless the constructor
-            was given ``classes``.
+        classes : array of labels or "open", optional
+            All labels that will ever come, or that they may come at any time. Needed at the first
+            call, unless the constructor was given ``classes``.
         sample_weight : array of n numbers >= 0, optional
             Multiplies ``C`` per example. An example of weight 0 is counted, takes an id, makes
             its label known, and changes nothing else.
@@ -382,6 +424,10 @@ class OnlineClassifier(BatchClassifier, OneByOne):
         """
         return self._go_on(X, y, sample_weight, ids, keys, classes)
 
+    def _said_of_one(self) -> dict[str, Any]:
+        told = self.classes is not None or self.__sklearn_is_fitted__()
+        return {} if told else {"classes": "open"}
+
     def _labels_for(self, classes: Any, *, fresh: bool) -> Labels:
         """The classes in force for this call."""
         known = self._declared_labels() if fresh else self._labels
@@ -392,6 +438,14 @@ class OnlineClassifier(BatchClassifier, OneByOne):
                     f"that will come, or use {type(self).__name__}(classes='open')"
                 )
             return known
+        if isinstance(classes, str):
+            check_word("classes", classes, ("open",))
+            if known is None or known.is_open:
+                return known or Labels([], is_open=True)
+            raise ValueError(
+                f"classes='open' comes after the classes were named, {known.names.tolist()!r}; "
+                "leave it out, or fit again from the start"
+            )
         given = _distinct(classes)
         if known is None:
             return Labels(given, is_open=False)

@@ -34,7 +34,8 @@ from .parameters import Parametrised, special, word
 from .persistence import Persistent
 from .progress import LiveBar, Progress
 from .reconfiguring import Reconfigurable
-from .rows import Rows, SparseRows
+from .rows import Rows, SparseRows, as_rows
+from .settled import IdRuns
 from .validation import MAX_ID, Columns, InputValidation
 from .vocabulary import Vocabulary
 
@@ -49,6 +50,10 @@ _WEIGHTS_PER_ROW = 4
 _SLAB_ROWS_OF_WEIGHTS_MOST = 1 << 18
 _SLAB_SECONDS = 0.1
 _ONES = np.ones(_SLAB_ROWS_MOST)
+# Weights and targets, and values, beyond which a call is followed by a look at some scores; at how
+# many, and how large they may be.
+_FAR, _FAR_VALUE = 1e12, 1e60
+_ASKED, _LARGEST_SCORE = 32, 1e150
 # What a new beginning forgets besides the core.
 _OF_ONE_LIFE = (
     "feature_names_in_",
@@ -58,6 +63,7 @@ _OF_ONE_LIFE = (
     "_checked",
     "_unchecked",
     "_compression",
+    "_removed_from",
 )
 _ONES.flags.writeable = False
 
@@ -74,7 +80,7 @@ class OnlineEstimator(
 ):
     """Learns from a stream: ``partial_fit`` and ``learn_one`` give the same bits for any cut.
 
-    A face states ``_stem`` (``"Ramp"`` for ``_core.Ramp32`` and ``_core.Ramp64``) and declares its
+    A face states ``_stem`` (``"Ramp"`` for ``_core.Model("Ramp", ...)``) and declares its
     parameters.
     """
 
@@ -103,8 +109,8 @@ class OnlineEstimator(
     }
     _measure: ClassVar[str]  # what the progress bar counts
     # What cutting a stream otherwise gives: the same bits or, where every call is solved as a
-    # whole, the same solution within tol.
-    _any_cut_gives: ClassVar[Literal["bits", "solution"]] = "bits"
+    # whole, the same solution within tol, or another optimum where there are several.
+    _any_cut_gives: ClassVar[Literal["bits", "solution", "optimum"]] = "bits"
 
     # --- a call -------------------------------------------------------------------------------
 
@@ -128,6 +134,7 @@ class OnlineEstimator(
         batch = self._read(X, y, sample_weight, None, keys, fresh=True, whole=True)
         with self._all_or_nothing("a new core"):  # the core before is kept until this one is
             self._fit(batch)
+            self._demand_scores(batch)
         return self
 
     def _go_on(
@@ -149,6 +156,7 @@ class OnlineEstimator(
                 self._note(batch)
             batch = self._weighted_as_it_comes(batch)
             self._learn(batch)
+            self._demand_scores(batch)
             if self._spread is not None and not fresh:
                 self._warn_if_far(self._spread_of(batch))
         return self
@@ -183,6 +191,39 @@ class OnlineEstimator(
         return np.zeros(n), NO_LABELS, ()
 
     # --- learning -----------------------------------------------------------------------------
+
+    def _demand_scores(self, batch: Batch) -> None:
+        """A ValueError if rows far beyond all others have left a model without finite scores.
+
+        It looks at a few rows, and only where weights, targets or values are very large.
+        """
+        if self._is_pairwise() or not self._goes_far(batch):
+            return
+        asked = [batch.rows.picked(_spread_out(len(batch.rows)))]
+        keeps_rows = hasattr(self._core, "support") and not self._learns_weights()
+        if keeps_rows and len(self._core.support()["ids"]):
+            vectors = self.support_vectors_
+            asked.append(as_rows(vectors[_spread_out(vectors.shape[0])]))
+        for rows in asked:
+            try:
+                fine = np.abs(rows.score(self._core)).max(initial=0.0) < _LARGEST_SCORE
+            except ValueError:  # one is no number
+                fine = False
+            if not fine:
+                raise ValueError(
+                    "X, y, sample_weight: after these rows scores would be too large for numbers; "
+                    "scale the features and the weights"
+                )
+
+    def _goes_far(self, batch: Batch) -> bool:
+        """Whether weights, targets or values are so large that sums of products may overflow."""
+        weight = 0.0 if batch.weights is None else float(batch.weights.max(initial=0.0))
+        target = float(np.abs(batch.targets).max(initial=0.0))
+        return max(weight, target) > _FAR or batch.rows.reach_beyond(self._far_value())
+
+    def _far_value(self) -> float:
+        """Values up to here can do no harm; those of float32 never do."""
+        return _FAR_VALUE if self.dtype == "float64" else np.inf
 
     @contextmanager
     def _all_or_nothing(
@@ -263,6 +304,11 @@ class OnlineEstimator(
     def _begin(self, batch: Batch) -> None:
         """Forget everything and stand ready for the first example of ``batch``."""
         settings = self._core_params(batch.columns.at_start)
+        if settings.get("budget_bytes") and batch.columns.newcomers is not None:
+            raise ValueError(
+                "budget in bytes cannot hold the names of dicts, which may never end; hash them "
+                "(OnlineHashing), pass arrays, or give a number of examples"
+            )
         spread = self._spread_of(batch) if self._settles_gamma(settings) else None
         if spread is not None:
             settings["kernel"]["gamma"] = spread.gamma(self.gamma)
@@ -272,6 +318,8 @@ class OnlineEstimator(
             self.__dict__.pop(stale, None)
         self._next_id = self._id_gap = 0
         self._held, self._spread, self._far = None, spread, False
+        ids = batch.ids
+        self._settled_by = IdRuns.first(len(batch.rows)) if ids is None else IdRuns.of(ids)
         self._begun, self._altered = self.get_params(deep=False), False
         self._core_name, self._core_settings = name, settings
         self._sparsely = isinstance(batch.rows, SparseRows)
@@ -292,6 +340,7 @@ class OnlineEstimator(
             if self._vocabulary is None:
                 self._vocabulary = Vocabulary()
             self._vocabulary.extend(columns.newcomers)
+            self._vocabulary.warn_if_endless()
         elif columns.names is not None:
             self.feature_names_in_ = columns.names
             self._names = dict.fromkeys(columns.names.tolist())
@@ -422,6 +471,7 @@ class OnlineEstimator(
             "id_gap": self._id_gap,
             "begun": dict(self._begun) if self._changed() else None,
             "held": None if self._held is None else self._held.to_facts(),
+            **self._settled_facts(),
             **self._key_facts(),
         }
 
@@ -457,6 +507,7 @@ class OnlineEstimator(
                 raise ValueError("it holds examples that settle a gamma which is a number")
             width, sparsely = self.n_features_in_, self._sparsely
             self._held = FirstExamples.from_facts(facts["held"], width, sparsely=sparsely)
+        self._recall_settled(facts)
         self._recall_keys(facts)
         self._set_fast_path()
 
@@ -521,6 +572,11 @@ class OnlineLearner(OnlineEstimator, OneByOne):
         self
         """
         return self._go_on(X, y, sample_weight, ids, keys)
+
+
+def _spread_out(n: int) -> NDArray[np.int64]:
+    """A few of n places, the last among them."""
+    return np.unique(np.linspace(0, n - 1, _ASKED).astype(np.int64))
 
 
 def _ones(n: int) -> NDArray[np.float64]:

@@ -16,8 +16,10 @@ from .validation import one_row
 class FastPath(ModelState):
     """Learns and scores one example without the cost of validating a batch."""
 
-    # Whether examples are collected and solved when a call ends: then none is learned by itself.
+    # Whether examples are collected and solved when a call ends.
     _solves_calls: ClassVar[bool] = False
+    # Whether a call of one is collected as well.
+    _collects_one: ClassVar[bool] = True
     # Gives the core's number for a target, None for a bad one; None while the path is closed.
     _direct_target: Callable[[Any], float | None] | None = None
     _row_width: int = -1  # of a dense row that may go straight to the core; -1: none may
@@ -29,7 +31,7 @@ class FastPath(ModelState):
         closed = (
             self._altered  # parameters changed: they have to be looked at first
             or self._held is not None  # the example has to be kept, too
-            or self._solves_calls
+            or (self._solves_calls and self._collects_one)
             or self._compression is not None  # it learns no more
             or self._core_settings.get("kernel", {}).get("name") == "chi2"  # negative values
         )
@@ -43,6 +45,10 @@ class FastPath(ModelState):
     def _one_target(self, y: Any) -> Any:
         """One target as a batch of one."""
         return [y]
+
+    def _said_of_one(self) -> dict[str, Any]:
+        """What ``partial_fit`` is told besides, where examples come one by one."""
+        return {}
 
     def _open_straight(self) -> None:
         """Let the examples to come go to the core in one call."""
@@ -66,9 +72,10 @@ class FastPath(ModelState):
         if self._vocabulary is None:
             try:
                 row = self._row_of(x) if x.keys() <= self._names.keys() else None
-            except (TypeError, ValueError):  # validation says what is wrong with it
+            except (TypeError, ValueError, OverflowError):  # validation says what is wrong
                 row = None
             return row is not None and self._core.learn_next(row, target, 1.0, self._register)
+        self._vocabulary.warn_if_endless()
         columns = self._vocabulary.columns
         with self._register:  # a copy made between the two would not fit together
             learned = self._core.learn_next_dict(x, columns, target, 1.0, self._register)
@@ -88,7 +95,7 @@ class FastPath(ModelState):
                 return self._core.score_one_dict(x, self._vocabulary.columns)
             if type(x) is dict and x.keys() <= self._names.keys():
                 return self._core.score_one(self._row_of(x))
-        except (TypeError, ValueError):  # validation converts it or says what is wrong
+        except (TypeError, ValueError, OverflowError):  # validation converts it or complains
             pass
         rows, _ = self._read_rows(one_row(x), fresh=False, learning=False)
         return tuple(rows.score(self._core)[0].tolist())
@@ -106,7 +113,8 @@ class OneByOne(FastPath):
             A dict maps feature names to numbers; absent names are 0. A model started with dicts
             takes new names at any time.
         y : label or number
-            The target; outlier detectors ignore it.
+            The target; outlier detectors ignore it. A classifier that was told nothing of its
+            classes takes them as they come, as with ``classes="open"``.
         w : float, default=1.0
             Sample weight.
         key : int, str or tuple of these, optional
@@ -140,4 +148,5 @@ class OneByOne(FastPath):
         if key is not None and self.__sklearn_is_fitted__():
             return self._learn_bearing(key, x, y, w)  # type: ignore[no-any-return]
         keys = None if key is None else [key]
-        return self.partial_fit(one_row(x), self._one_target(y), sample_weight=w, keys=keys)  # type: ignore[no-any-return]
+        more = {"sample_weight": w, "keys": keys, **self._said_of_one()}
+        return self.partial_fit(one_row(x), self._one_target(y), **more)  # type: ignore[no-any-return]

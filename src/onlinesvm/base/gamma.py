@@ -16,6 +16,7 @@ from ..params import threads
 from .batch import Batch
 from .core import Core, create, revive
 from .rows import DenseRows, Rows, SparseRows
+from .settled import IdRuns
 from .state import ModelState
 
 #: The settings that make a core use every label.
@@ -69,7 +70,7 @@ class Spread:
 class FirstExamples:
     """The first examples of a stream; immutable, so that a failed call changes nothing."""
 
-    arrived: int = 0  # examples that counted so far, those unlearned included
+    arrived: int = 0  # examples that counted so far, but for those unlearned
     pieces: tuple[Rows, ...] = ()
     targets: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     weights: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
@@ -106,7 +107,7 @@ class FirstExamples:
             return self
         pieces = (self.rows().picked(stay),) if len(stay) else ()
         shorter = {name: column[stay] for name, column in self.columns().items()}
-        return FirstExamples(self.arrived, pieces, **shorter)
+        return FirstExamples(self.arrived - (len(self) - len(stay)), pieces, **shorter)
 
     def reweighted(self, ids: NDArray[np.int64], weights: NDArray[np.float64]) -> FirstExamples:
         changed = self.weights.copy()
@@ -156,6 +157,10 @@ class SettlesGamma(ModelState):
     _held: FirstExamples | None = None  # the first examples of a stream that settles gamma
     _spread: Spread | None = None  # of the rows so far, where gamma depends on it
     _far: bool = False  # the warning that they are far from what settled it was given
+    _settled_by: IdRuns | None = None  # the rows that settled gamma; None: nobody knows
+    _removed_from: tuple[str, ...] = ()  # what was settled on rows removed since
+    # Parameters that a program took from rows for it, such as gamma from all parts of a data set.
+    _settled_elsewhere: tuple[str, ...] = ()
 
     def _settles_gamma(self, settings: Mapping[str, Any]) -> bool:
         """Whether a word stands for gamma, and the kernel uses it."""
@@ -182,6 +187,8 @@ class SettlesGamma(ModelState):
         done = held.arrived == WARM_UP
         core, settings = self._learned_afresh(held, self._classes_at(batch, last), done=done)
         self._core_settings, self._held = settings, None if done else held
+        self._settled_by = IdRuns.of(held.ids)
+        self._removed_from = tuple(name for name in self._removed_from if name != "gamma")
         self._install(core)
         self._count_in(ids, batch.keys_of(0, last + 1))
         self._admit_labels(batch, last, publish=True)

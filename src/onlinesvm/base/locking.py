@@ -41,7 +41,11 @@ class MadeOfOthers(TakesTurns, Portable, BaseEstimator):
     def _live_state(self) -> dict[str, Any]:
         with self._register:
             state: dict[str, Any] = dict(BaseEstimator.__getstate__(self))  # type: ignore[call-overload]
-        state.pop("_register", None)
+            state.pop("_register", None)
+            return self._detached(state)
+
+    def _detached(self, state: dict[str, Any]) -> dict[str, Any]:
+        """A state with copies of what goes on learning in place: it is read without the lock."""
         return state
 
     def _live_on(self, state: dict[str, Any]) -> None:

@@ -43,7 +43,7 @@ class Multiclass(KernelMethod, BatchClassifier):
         """
         check_is_fitted(self)
         self._demand_whole("tell pairs of classes apart")
-        if not hasattr(self._core, "score_pairs_dense"):
+        if not self._core.has_pairs:
             raise NotImplementedError(
                 f"{type(self).__name__} has one machine for each class; use "
                 "multiclass='one-vs-one' for one of each pair"
@@ -99,7 +99,8 @@ class Multiclass(KernelMethod, BatchClassifier):
 
     def _votes(self) -> bool:
         """Whether several machines vote."""
-        return hasattr(getattr(self, "_core", None), "score_pairs_dense") and self._core.outputs > 1
+        core = getattr(self, "_core", None)
+        return core is not None and core.has_pairs and core.outputs > 1
 
     def _by_machine(self, values: NDArray[Any]) -> NDArray[Any]:
         """What the core gives for each machine, in the order of classes or of their pairs."""
@@ -155,8 +156,7 @@ class Multiclass(KernelMethod, BatchClassifier):
         super()._demand_compressible(everywhere=everywhere)
 
     def _demand_machines_of_classes(self, verb: str) -> None:
-        pairs = hasattr(self._core, "score_pairs_dense")
-        if pairs and (verb == "compress" or not hasattr(self._core, verb)):
+        if self._core.has_pairs and (verb == "compress" or not hasattr(self._core, verb)):
             raise NotImplementedError(
                 f"{type(self).__name__} has no {_NAMES.get(verb, verb)} with "
                 "multiclass='one-vs-one'; multiclass='one-vs-rest' has"

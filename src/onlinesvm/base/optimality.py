@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, Self, overload
 
 import numpy as np
@@ -10,18 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from .certificate import Certificate, Evidence, issue
+from .certificate import Certificate, Claim, Evidence, issue
 from .core import offers
 from .keyed import Keyed
 from .keys import demand_borne
+from .settled import IdRuns, warn_of
 
 _CHECK_ROWS_MOST = 65536
-
-#: The statement of methods whose solution is one: whatever the order, whatever was learned before.
-EXACT = (
-    "f* is the exact solution over the examples held: that of a model trained without the examples "
-    "removed. decision_function(x) is within distance * sqrt(k(x, x)) + bias_distance of f*(x)."
-)
 
 
 class Optimality(Keyed):
@@ -29,8 +25,8 @@ class Optimality(Keyed):
 
     # The verbs that leave every optimality condition within tol; checked now and then.
     _optimal_after: ClassVar[tuple[Literal["learn", "unlearn"], ...]] = ()
-    # What a certificate of unlearning is about; None: there is none.
-    _statement: ClassVar[str | None] = None
+    # What a certificate of unlearning states; None: there is none.
+    _claim: ClassVar[Claim | None] = None
     _checked: float = 0  # changes up to the last check
     _unchecked: float = 0  # and since
 
@@ -91,6 +87,10 @@ class Optimality(Keyed):
         The exact, dual and core vector machines go to the solution without them. NORMA drops their
         own terms; what later examples did because of them stays.
 
+        What was settled on rows stays as it is: ``gamma="scale"`` and
+        ``class_weight="balanced"``. Where rows that had a part in it are removed, a
+        :class:`SettledWarning` names it, and so does the certificate.
+
         Parameters
         ----------
         ids : int or array of int
@@ -115,8 +115,8 @@ class Optimality(Keyed):
         if not certificate:
             self._forget(wanted)
             return self
-        if self._statement is None:
-            able = [c.__name__ for c in finished_classes() if c._statement is not None]
+        if self._claim is None:
+            able = [c.__name__ for c in finished_classes() if c._claim is not None]
             raise NotImplementedError(
                 f"{type(self).__name__} has no certificate: it does not keep all examples that "
                 f"its solution depends on; {', '.join(able)} can."
@@ -126,7 +126,44 @@ class Optimality(Keyed):
         before = Evidence.of(self).solution_hash()
         self._forget(wanted)
         self._polish()
-        return issue(self, self._statement, gone, before)
+        return issue(self, self._claim, gone, before, self._settled_on(wanted))
+
+    def _settled_on(self, ids: NDArray[np.int64]) -> dict[str, Any]:
+        """What was settled on rows that include these, or some removed before, and still stands."""
+        if len(ids) or self._removed_from:
+            elsewhere = {name: getattr(self, name) for name in self._settled_elsewhere}
+            if elsewhere:
+                return {n: v if isinstance(v, float) else "balanced" for n, v in elsewhere.items()}
+        if self._spread is None:  # gamma is a number
+            return {}
+        by_count = self._begun["gamma"] == "auto" and self._vocabulary is None
+        met = not by_count and (self._settled_by is None or self._settled_by.meet(ids))
+        return {"gamma": self.gamma_} if met or "gamma" in self._removed_from else {}
+
+    def _settled_without(self, evidence: Evidence) -> dict[str, Any]:
+        """What is known of rows and no example held would tell: names that only others bore."""
+        if self._vocabulary is None:
+            return {}
+        met = set(np.unique(evidence.examples[1]).tolist())
+        lost = [str(name) for j, name in enumerate(self._vocabulary.names()) if j not in met]
+        return {"features": ", ".join(lost)} if lost else {}
+
+    def _settled_facts(self) -> dict[str, Any]:
+        """What a file says of it: nothing of a model that cannot unlearn."""
+        by = self._settled_by
+        if not self.can("unlearn"):
+            return {}
+        said: dict[str, Any] = {} if by is None or self._spread is None else {"settled_by": by.runs}
+        said |= {"elsewhere": list(self._settled_elsewhere)} if self._settled_elsewhere else {}
+        return said | ({"removed_from": list(self._removed_from)} if self._removed_from else {})
+
+    def _recall_settled(self, facts: Mapping[str, Any]) -> None:
+        """Take it from a file, which is not to be trusted; one that does not say knows nothing."""
+        self._settled_by = IdRuns.from_fact(facts.get("settled_by"))
+        named = [facts.get(name, []) for name in ("removed_from", "elsewhere")]
+        if any(not isinstance(n, list) or not set(n) <= {"class_weight", "gamma"} for n in named):
+            raise ValueError("what its removed rows had settled is unknown")
+        self._removed_from, self._settled_elsewhere = map(tuple, named)
 
     def _polish(self) -> None:
         """Go as near to the solution as a certificate deserves, where ``tol`` is loose."""
@@ -149,12 +186,18 @@ class Optimality(Keyed):
         return np.unique(wanted.astype(np.int64))
 
     def _forget(self, ids: NDArray[np.int64]) -> None:
+        named = self._settled_on(ids)
+        before, self._removed_from = self._removed_from, tuple(sorted(named))
         self._core.unlearn(ids)
+        if self._settled_by is not None:
+            self._settled_by = self._settled_by.without(ids)
         if self._held is not None:
             self._held = self._held.without(ids)
         if self._keys is not None:
             self._keys = self._keys.without(ids.tolist())
         self._end_call("unlearn", len(ids))
+        if self._held is None:  # else it will be settled anew, on the first rows that are left
+            warn_of({name: value for name, value in named.items() if name not in before})
 
     def kkt_residual(self) -> float:
         """How far the solution is from optimal: the largest violation of the KKT conditions.

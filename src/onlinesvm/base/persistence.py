@@ -16,6 +16,7 @@ import json
 import os
 import re
 import stat
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,6 +36,7 @@ from .state import ModelState
 FORMAT = 5  # goes up with what a file says, the names of saved parameters included
 _HEAD = "onlinesvm"  # the one metadata entry
 _FACTS = "facts"  # the JSON array
+_ABOUT = "about"  # JSON beside the model, such as the names of its key columns
 _STATE = "state."  # prefix of the core's arrays
 _SAVED = "saved"  # the bytes of a file, in the state that others ask for
 
@@ -159,6 +161,10 @@ def load(path: str | os.PathLike[str]) -> Any:
     estimator
         Of the class that was saved.
 
+    Notes
+    -----
+    Raises the audit event ``onlinesvm.load`` with the path (see :func:`sys.audit`).
+
     Raises
     ------
     ValueError
@@ -175,9 +181,28 @@ def load(path: str | os.PathLike[str]) -> Any:
     >>> again.predict(np.eye(2)).tolist()
     [0, 1]
     """
+    return load_with_about(path)[0]
+
+
+def load_with_about(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
+    """The model of a file, and what the file says besides, by :func:`save_with_about`."""
+    sys.audit("onlinesvm.load", str(path))
     with _refusing(f"{path} is not a model this version can load: "):
-        kind, arrays = _unpack(_read(path))
-        return rebuilt(kind, arrays)
+        kind, arrays = _unpack(read_plain(path))
+        about = arrays.pop(_ABOUT, None)
+        facts = {} if about is None else dict(json.loads(about.tobytes()))
+        return rebuilt(kind, arrays), facts
+
+
+def save_with_about(
+    path: str | os.PathLike[str], model: Any, about: Mapping[str, Any], *, follow: bool = True
+) -> None:
+    """The same as its ``save``, with JSON that only :func:`load_with_about` reads."""
+    arrays = model._arrays()
+    if about:
+        text = json.dumps(dict(about), allow_nan=False)
+        arrays[_ABOUT] = np.frombuffer(text.encode(), dtype=np.uint8)
+    write(path, _name_of(model), arrays, follow=follow)
 
 
 @contextmanager
@@ -190,7 +215,8 @@ def _refusing(what: str) -> Iterator[None]:
         raise ValueError(f"{what}{why[:400]}") from None
 
 
-def _read(path: str | os.PathLike[str]) -> bytes:
+def read_plain(path: str | os.PathLike[str]) -> bytes:
+    """The bytes of a regular file; a ValueError if it is none."""
     if not stat.S_ISREG(os.stat(path).st_mode):  # a device may have no end
         raise ValueError("it is no regular file")
     return Path(path).read_bytes()
@@ -202,6 +228,9 @@ def _classes() -> dict[str, type[Any]]:
     made_of_others = (
         onlinesvm.CalibratedOnline,
         onlinesvm.DriftAware,
+        onlinesvm.FullConformalOneClassSVM,
+        onlinesvm.FullConformalSVC,
+        onlinesvm.FullConformalSVR,
         onlinesvm.ModelBank,
         onlinesvm.OnlineColumns,
         onlinesvm.OnlinePipeline,
@@ -220,9 +249,15 @@ def _name_of(model: Any) -> str:
     return kind.__name__
 
 
-def write(path: str | os.PathLike[str], kind: str, arrays: dict[str, NDArray[Any]]) -> None:
+def write(
+    path: str | os.PathLike[str],
+    kind: str,
+    arrays: dict[str, NDArray[Any]],
+    *,
+    follow: bool = True,
+) -> None:
     """Write what a model of a class has to say, whole or not at all."""
-    with replacing(path) as file:
+    with replacing(path, follow=follow) as file:
         file.write(_pack(kind, arrays))
 
 

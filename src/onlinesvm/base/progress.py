@@ -105,3 +105,16 @@ class LiveGap(_Late):
         way = math.log(self._widest / self._tol) or 1.0
         done = 1.0 - math.log(max(gap, self._tol) / self._tol) / way
         self._update(done, gap=f"violation {gap:.2g}, tol {self._tol:g}", steps=f"{steps:,} steps")
+
+
+class Rounds(_Late):
+    """How many rounds of so many are done, where somebody wants to know."""
+
+    def __init__(self, title: str, total: int, *, watched: bool) -> None:
+        super().__init__(title, total)
+        self._done, self._watched = 0, watched
+
+    def advance(self) -> None:  # type: ignore[override]
+        self._done += 1
+        if self._watched:
+            self._update(self._done)

@@ -33,6 +33,8 @@ class OnlineRegressor(RegressorMixin, OnlineLearner):
         column = self._read_column(y, n)
         try:
             targets = np.ascontiguousarray(column, dtype=np.float64)
+        except OverflowError:
+            raise ValueError("y has an integer too large for a float; scale it") from None
         except (TypeError, ValueError):
             raise ValueError("y must hold real numbers; encode or drop other entries") from None
         if not np.isfinite(targets).all():
@@ -46,5 +48,8 @@ class OnlineRegressor(RegressorMixin, OnlineLearner):
         return float(np.abs(rows.score(self._core)[:, 0] - targets).sum())
 
 
+_MOST = float(np.finfo(np.float64).max)  # integers may be larger
+
+
 def _finite_target(y: Any) -> float | None:
-    return y if abs(y) < np.inf else None
+    return y if abs(y) <= _MOST else None

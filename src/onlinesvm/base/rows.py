@@ -39,6 +39,13 @@ class Rows:
         """A copy in float64 that lives on after the call."""
         return type(self)(self.X.astype(np.float64, copy=True))
 
+    def reach_beyond(self, limit: float) -> bool:
+        """Whether some value is larger than that in magnitude; no look is taken where none can."""
+        values = self.values()
+        if not values.size or limit >= float(np.finfo(values.dtype).max):
+            return False
+        return bool(values.max() > limit or values.min() < -limit)
+
     def within(self, limit: float) -> bool:
         """Whether every value is a number of at most that magnitude; infinity is never one."""
         values = self.values()
@@ -170,7 +177,7 @@ class SparseRows(Rows):
     def moments(self, n: int) -> tuple[float, float]:
         values = np.sort(np.asarray(self.X.data, dtype=np.float64))  # names have no order
         mean = float(values.sum() / n)
-        squares = float(((values - mean) ** 2).sum()) + (n - len(values)) * mean**2
+        squares = float(((values - mean) ** 2).sum()) + (n - len(values)) * (mean * mean)
         return mean, squares / n
 
     def joined(self, others: Sequence[Any]) -> Rows:

@@ -22,7 +22,7 @@ class OnDemand:
 class ModelState(BaseEstimator):
     """A compiled core, the ids given so far, and the columns of the examples."""
 
-    _stem: ClassVar[str]  # of the core's name: "Ramp" for _core.Ramp32 and _core.Ramp64
+    _stem: ClassVar[str]  # of its core: "Ramp" for _core.Model("Ramp", ...)
     _core: Core
     _core_name: str
     _core_settings: dict[str, Any]

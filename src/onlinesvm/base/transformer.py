@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from .batch import Batch
 from .estimator import OnlineLearner
 from .gamma import WARM_UP
 from .kernel_method import WithGamma
@@ -71,8 +72,16 @@ class OnlineTransformer(TransformerMixin, OnlineLearner):
         """Whether there is nothing left to learn from any example."""
         return False
 
+    @property
+    def _settles(self) -> bool:
+        """Whether what it makes of a row depends on other rows."""
+        return True
+
     def _core_target(self) -> Callable[[Any], float | None] | None:
         return _no_target
+
+    def _goes_far(self, batch: Batch) -> bool:
+        return False  # features may be as large as the rows are
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

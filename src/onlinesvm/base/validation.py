@@ -12,10 +12,11 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.validation import validate_data
 
 from ..kernels import PRECOMPUTED
+from ..params import check_numbers
 from .frames import frame_of
 from .rows import DenseRows, Rows, SparseRows, as_rows, is_plain, sound
 from .state import ModelState
-from .vocabulary import Vocabulary, named_rows
+from .vocabulary import Vocabulary, are_records, named_rows
 
 MAX_ID = int(np.iinfo(np.int64).max)
 _FLOAT64_MAX = float(np.finfo(np.float64).max)
@@ -38,7 +39,7 @@ class InputValidation(ModelState):
 
     def _read_rows(self, X: Any, *, fresh: bool, learning: bool = True) -> tuple[Rows, Columns]:
         """X as rows for the core; ``fresh`` means its columns are not known yet."""
-        if _is_records(X):
+        if are_records(X):
             rows, columns = self._read_records(X, fresh=fresh, learning=learning)
         elif not fresh and self._vocabulary is not None:
             rows, columns = self._read_records(frame_records(X), fresh=False, learning=learning)
@@ -129,15 +130,18 @@ class InputValidation(ModelState):
         if fresh:
             for name in ("n_features_in_", "feature_names_in_"):
                 stand_in.__dict__.pop(name, None)
-        valid = validate_data(
-            stand_in,
-            X,
-            reset=fresh,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            order="C",
-            ensure_all_finite=False,
-        )
+        try:
+            valid = validate_data(
+                stand_in,
+                X,
+                reset=fresh,
+                accept_sparse="csr",
+                dtype=[np.float64, np.float32],
+                order="C",
+                ensure_all_finite=False,
+            )
+        except OverflowError:
+            raise ValueError("X has an integer too large for a float; scale or drop it") from None
         names = getattr(stand_in, "feature_names_in_", None)
         return as_rows(valid), Columns(valid.shape[1], valid.shape[1], names)
 
@@ -161,7 +165,7 @@ class InputValidation(ModelState):
         """One weight per row, None for all 1; ``some`` of them must count."""
         if sample_weight is None:
             return None
-        weights = np.asarray(sample_weight, dtype=np.float64)
+        weights = check_numbers("sample_weight", sample_weight)
         if weights.ndim == 0:
             weights = np.full(n, float(weights))
         if weights.ndim != 1:
@@ -238,10 +242,6 @@ def one_row(x: Any) -> Any:
     if row.ndim != 1:
         raise ValueError(f"x must be a dict or a 1-D array, got {row.ndim} dimensions")
     return row.reshape(1, -1)
-
-
-def _is_records(X: Any) -> bool:
-    return isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], Mapping)
 
 
 def frame_records(X: Any) -> list[dict[Any, Any]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -11,20 +13,47 @@ from numpy.typing import NDArray
 
 from .rows import SparseRows
 
+_MANY = 100_000
+_NUMBER = 32  # bytes of an int
+
 
 class Vocabulary:
     """Feature names in order of arrival. Reading an example never changes it; ``extend`` does."""
 
-    __slots__ = ("columns",)
+    __slots__ = ("_sized", "_warned", "columns")
 
     def __init__(self, names: Iterable[Any] = ()) -> None:
         self.columns: dict[Any, int] = {name: j for j, name in enumerate(names)}
+        self._sized = 0, 0  # how many names have been looked at, and their bytes
+        self._warned = max(_MANY, 2 * len(self.columns))
 
     def __len__(self) -> int:
         return len(self.columns)
 
     def __copy__(self) -> Vocabulary:
         return Vocabulary(self.columns)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the names and their numbers."""
+        names, (known, held) = list(self.columns), self._sized  # in one step: others may add some
+        if known > len(names):
+            known = held = 0
+        held += sum(map(sys.getsizeof, names[known:]))
+        self._sized = len(names), held
+        return held + sys.getsizeof(self.columns) + _NUMBER * len(names)
+
+    def warn_if_endless(self) -> None:
+        """Say that names take memory, when there are very many, and at each doubling."""
+        if len(self.columns) < self._warned:
+            return
+        self._warned = 2 * len(self.columns)
+        warnings.warn(
+            f"{len(self.columns):,} names of features so far, in {self.nbytes / 1e6:.0f} MB: each "
+            "new one takes memory for good; hash them (OnlineHashing) where they never end",
+            UserWarning,
+            stacklevel=2,
+        )
 
     def names(self) -> list[Any]:
         return list(self.columns)
@@ -38,6 +67,7 @@ class Vocabulary:
         """Give up all but the first n names."""
         while len(self.columns) > n:
             self.columns.popitem()
+            self._sized = 0, 0
 
     def read(
         self, records: Sequence[Mapping[Any, Any]], *, learning: bool
@@ -88,8 +118,22 @@ def named_rows(records: Sequence[Mapping[Any, Any]], names: NDArray[Any]) -> NDA
     return np.asarray(rows)
 
 
+def are_records(X: Any) -> bool:
+    """Whether X is a list of dicts; a ValueError where only some of its rows are."""
+    if not isinstance(X, list | tuple) or not X or not isinstance(X[0], Mapping):
+        return False
+    for i, row in enumerate(X):
+        if type(row) is not dict and not isinstance(row, Mapping):
+            raise ValueError(
+                f"X has a {type(row).__name__} in row {i} among dicts; pass dicts alone"
+            )
+    return True
+
+
 def _number(name: Any, value: Any) -> float:
     try:
         return float(value)
+    except OverflowError:
+        raise ValueError(f"x[{name!r}] is too large for a float; scale or drop it") from None
     except (TypeError, ValueError):
         raise ValueError(f"x[{name!r}] must be a number, got {value!r}; encode it first") from None

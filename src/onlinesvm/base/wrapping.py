@@ -18,12 +18,14 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from .certificate import Certificate
 from .estimator import OnlineEstimator
 from .json_values import from_json, to_json
-from .keys import Key, read_keys
+from .keys import Key, demand_borne, read_keys
 from .locking import MadeOfOthers
 from .persistence import rebuilt, write
 from .validation import demand_table, one_row
+from .vocabulary import are_records
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,12 @@ class Lessons:
         )
 
 
+def learns_calls_whole(model: Any) -> bool:
+    """Whether a model solves every call as a whole, also that of a single row."""
+    last = last_of(model)
+    return bool(last._solves_calls and last._collects_one)
+
+
 def last_of(model: Any) -> Any:
     """What learns in the end: the last step of a pipeline, what is wrapped, or the model itself."""
     if hasattr(model, "steps"):
@@ -118,6 +126,7 @@ class WrapsModel(MadeOfOthers):
     _begun: dict[str, Any] | None = None  # the parameters it was begun with
     _altered: bool = False  # some were set since
     _own_names: ClassVar[tuple[str, ...]] = ()  # attributes that a new beginning replaces
+    _takes: ClassVar[str]  # what it takes from rows, in a word
 
     # --- what a face says ---------------------------------------------------------------------
 
@@ -131,7 +140,7 @@ class WrapsModel(MadeOfOthers):
 
     def _course(self, lessons: Lessons) -> Iterator[Lesson]:
         """The rows of a call as they are taken: one by one, wherever the model can."""
-        if last_of(self.model)._solves_calls:
+        if learns_calls_whole(self.model):
             return iter([lessons.at_once()])
         return lessons.one_by_one()
 
@@ -238,14 +247,16 @@ class WrapsModel(MadeOfOthers):
         with self._register:
             if not self._altered and self.__sklearn_is_fitted__() and key is None and w == 1.0:
                 plain = type(x) is np.ndarray and x.ndim == 1 and x.dtype == np.float64
-                if (plain or type(x) is dict) and not last_of(self.model)._solves_calls:
+                if (plain or type(x) is dict) and not learns_calls_whole(self.model):
                     rows = x.reshape(1, -1) if plain else [x]
                     target = last_of(self.model)._one_target(y)
                     self._take(Lesson(rows, x, np.asarray(target), _ONE, None, None))
                     return self
-            target = None if y is None else last_of(self.model)._one_target(y)
-            keys = None if key is None else [key]
-            return self.partial_fit(one_row(x), target, sample_weight=w, keys=keys)
+            self._demand_model()
+            last = last_of(self._inner)
+            target = None if y is None else last._one_target(y)
+            more = {"sample_weight": w, "keys": None if key is None else [key]}
+            return self.partial_fit(one_row(x), target, **more, **last._said_of_one())
 
     def _read(
         self, X: Any, y: Any, classes: Any, sample_weight: Any, ids: Any, keys: Any, *, fresh: bool
@@ -254,11 +265,11 @@ class WrapsModel(MadeOfOthers):
         if isinstance(model, OnlineEstimator):  # all at once, so that nothing is learned in vain
             named = {"classes": classes} if is_classifier(model) else {}
             model._read(X, y, sample_weight, ids, keys, **named, fresh=fresh)
-        elif not _is_records(X):
+        elif not are_records(X):
             demand_table(X)
         if sp.issparse(X):
             X = X.tocsr()
-        elif not hasattr(X, "columns") and not _is_records(X):
+        elif not hasattr(X, "columns") and not are_records(X):
             X = np.asarray(X)
             X = X.astype(np.float64) if X.dtype.kind in "biuf" else X
         n = X.shape[0] if hasattr(X, "shape") else len(X)
@@ -321,10 +332,27 @@ class WrapsModel(MadeOfOthers):
     def unlearn(self, ids: Any = None, *, keys: Any = None, certificate: bool = False) -> Any:
         """Let the model forget examples, by ids or by keys, where it can.
 
-        What the model said of them before they were learned stays until it leaves the window.
+        What the model said of them before they were learned stays until it leaves the window; a
+        certificate says so.
         """
+        if keys is not None and ids is None:
+            demand_borne(keys, self.keys_held())
+            ids, keys = np.sort(self.ids_of(keys)), None
         result = self._inner.unlearn(ids, keys=keys, certificate=certificate)
-        return result if certificate else self
+        return self._naming_own(result, ids) if certificate else self
+
+    def _naming_own(self, certificate: Certificate, ids: Any) -> Certificate:
+        """A certificate that names also what the wrapper took from these examples."""
+        own = self._own_settled_on(np.atleast_1d(np.asarray(ids, dtype=np.int64)))
+        return certificate.naming(own, last_of(self._inner)._claim) if own else certificate
+
+    def _own_settled_on(self, ids: NDArray[np.int64]) -> dict[str, Any]:
+        """What the wrapper took from rows and keeps: as far as it knows, from all of them."""
+        return {self._takes: type(self).__name__}
+
+    def _settled_on(self, ids: NDArray[np.int64]) -> dict[str, Any]:
+        found: dict[str, Any] = self._inner._settled_on(ids)
+        return found | self._own_settled_on(ids)
 
     def ids_of(self, keys: Any) -> NDArray[np.int64]:
         """The examples held that bear a key, or one of several, in order of arrival."""
@@ -410,16 +438,14 @@ class WrapsModel(MadeOfOthers):
 
     def __copy__(self) -> Self:
         """A copy that goes its own way, since the model learns in place."""
-        with self._register:
-            state = dict(self.__dict__)
-            state.pop("_register", None)
-            if "model_" in state:
-                state["model_"] = copy.copy(state["model_"])
-            own = {name: state[name] for name in self._own_names if name in state}
-            state |= copy.deepcopy(own)
         twin = object.__new__(type(self))
-        twin.__dict__.update(state)
+        twin.__dict__.update(self._live_state())
         return twin
+
+    def _detached(self, state: dict[str, Any]) -> dict[str, Any]:
+        own = {name: state[name] for name in self._own_names if name in state}
+        learned = {"model_": copy.copy(state["model_"])} if "model_" in state else {}
+        return state | learned | copy.deepcopy(own)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all to one file, whole or not at all; :func:`onlinesvm.load` reads it.
@@ -427,9 +453,7 @@ class WrapsModel(MadeOfOthers):
         Loaded, it goes on as if it had never stopped, bit for bit.
         """
         self._demand_model()
-        with self._register:
-            arrays = self._arrays()
-        write(path, type(self).__name__, arrays)
+        write(path, type(self).__name__, self._arrays())
 
     def _saved_params(self) -> dict[str, Any]:
         """The parameters besides the model, as a file can hold them."""
@@ -445,12 +469,14 @@ class WrapsModel(MadeOfOthers):
         params, given = self._saved_params(), clone(self.model)
         facts: dict[str, Any] = {"kind": type(given).__name__, "params": params, "own": None}
         arrays = {f"given.{name}": array for name, array in given._arrays().items()}
-        if self.__sklearn_is_fitted__():
-            learned = self.model_._arrays()
-            arrays |= {f"learned.{name}": array for name, array in learned.items()}
-            facts["own"], own = self._own()
-            facts["classes"] = self._classes
-            arrays |= {f"own.{name}": np.asarray(array) for name, array in own.items()}
+        with self._register:
+            if self.__sklearn_is_fitted__():
+                learned = self.model_._arrays()
+                arrays |= {f"learned.{name}": array for name, array in learned.items()}
+                facts["own"], own = self._own()
+                facts["classes"] = self._classes
+                # Copies: they are written while others learn.
+                arrays |= {f"own.{name}": np.array(array) for name, array in own.items()}
         text = json.dumps({k: _to_json(k, v) for k, v in facts.items()}, allow_nan=False)
         arrays["facts"] = np.frombuffer(text.encode(), dtype=np.uint8)
         return arrays
@@ -488,10 +514,6 @@ class WrapsModel(MadeOfOthers):
 
 _ONE = np.ones(1)
 _ONE.flags.writeable = False
-
-
-def _is_records(X: Any) -> bool:
-    return isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], dict)
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -61,6 +61,9 @@ class IndependentModel(WithBudget, FreeBias):
         doc="Type of the stored examples and kernel values; the solution is float64 throughout.",
     )
 
+    def _far_value(self) -> float:
+        return 1e6  # it solves equations in the squares of kernel values
+
     def _warn_if_capped(self) -> None:
         if self._core.capped:
             warnings.warn(

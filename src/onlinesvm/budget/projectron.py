@@ -31,7 +31,7 @@ class ProjectronClassifier(
 
     References
     ----------
-    F. Orabona, J. Keshet, B. Caputo: WithBudget Kernel-Based Online Learning. Journal of Machine
+    F. Orabona, J. Keshet, B. Caputo: Bounded Kernel-Based Online Learning. Journal of Machine
     Learning Research 10 (2009).
 
     Examples

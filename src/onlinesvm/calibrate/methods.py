@@ -14,6 +14,7 @@ from ..base.core import Parts
 from .maps import FITS, Floats, Map, Sigmoid, fit_temperature, many
 
 FEWEST = 20  # examples, below which a map would be a guess: until then the raw sigmoid
+_LONG = 1000  # examples, a tenth of which is enough to fit a map to
 _LEAST = 1e-300  # a likelihood of 0 would leave a mixture of nothing
 
 
@@ -30,7 +31,13 @@ class Method(Protocol):
     def hear(self, scores: Sequence[float], code: int) -> None:
         """An example's class, for one who wants to know how likely it was called."""
 
-    def fit(self, scores: Floats, codes: NDArray[np.int64]) -> None: ...
+    @property
+    def spans(self) -> tuple[int, ...]:
+        """How many of the latest examples its parts are fitted to, each by itself."""
+
+    def fit(self, scores: Floats, codes: NDArray[np.int64], span: int) -> None:
+        """Fit the parts of this span to the latest examples, so many or fewer."""
+
     def know(self, places: Sequence[int | None]) -> None:
         """Output j is what output ``places[j]`` was, None for a class that is new."""
 
@@ -44,7 +51,8 @@ class Method(Protocol):
 class EachAgainstTheRest:
     """A map for each output; probabilities of more than two are divided by their sum."""
 
-    def __init__(self, word: str) -> None:
+    def __init__(self, word: str, span: int) -> None:
+        self.spans = (span,)
         self._fit, self._read = FITS[word]
         self.maps: tuple[Map, ...] = (Sigmoid(),)
 
@@ -64,7 +72,7 @@ class EachAgainstTheRest:
     def hear(self, scores: Sequence[float], code: int) -> None:
         pass
 
-    def fit(self, scores: Floats, codes: NDArray[np.int64]) -> None:
+    def fit(self, scores: Floats, codes: NDArray[np.int64], span: int) -> None:
         if scores.shape[1] == 1:
             self.maps = (self._fit(scores[:, 0], codes == 1),)
             return
@@ -96,7 +104,8 @@ class EachAgainstTheRest:
 class Temperature:
     """One factor for all scores, then the softmax: the order of the classes stays."""
 
-    def __init__(self) -> None:
+    def __init__(self, span: int) -> None:
+        self.spans = (span,)
         self.factor = 1.0
 
     @property
@@ -113,7 +122,7 @@ class Temperature:
     def hear(self, scores: Sequence[float], code: int) -> None:
         pass
 
-    def fit(self, scores: Floats, codes: NDArray[np.int64]) -> None:
+    def fit(self, scores: Floats, codes: NDArray[np.int64], span: int) -> None:
         if scores.shape[1] == 1:  # half of it for each: their difference is the score
             scores = np.concatenate([-scores / 2, scores / 2], axis=1)
         rows = np.isfinite(scores[np.arange(len(scores)), codes])
@@ -198,9 +207,14 @@ class Mixture:
         kept, dealt = (1 - self.share) / sum(earned), self.share / len(earned)
         self.weights = tuple(kept * weight + dealt for weight in earned)
 
-    def fit(self, scores: Floats, codes: NDArray[np.int64]) -> None:
+    @property
+    def spans(self) -> tuple[int, ...]:
+        return tuple(dict.fromkeys(span for each in self.methods.values() for span in each.spans))
+
+    def fit(self, scores: Floats, codes: NDArray[np.int64], span: int) -> None:
         for method in self.methods.values():
-            method.fit(scores, codes)
+            if span in method.spans:
+                method.fit(scores, codes, span)
 
     def know(self, places: Sequence[int | None]) -> None:
         for method in self.methods.values():
@@ -238,10 +252,18 @@ METHODS = ("mixture", *FITS, "temperature")
 
 
 def method_of(word: str, window: int) -> Method:
-    """The method of this name; a mixture expects one change of mind in a window."""
+    """The method of this name; a mixture has each twice where the window is long.
+
+    Once for the whole window and once for its latest tenth, which follows a change at once. It
+    expects one change of mind in the shorter.
+    """
     if word == "mixture":
-        return Mixture({k: method_of(each, window) for k, each in _MIXED.items()}, share=1 / window)
-    return Temperature() if word == "temperature" else EachAgainstTheRest(word)
+        methods = {name: method_of(each, window) for name, each in _MIXED.items()}
+        if window >= _LONG:
+            late = {f"{name}_late": method_of(each, window // 10) for name, each in _MIXED.items()}
+            return Mixture(methods | late, share=10 / window)
+        return Mixture(methods, share=1 / window)
+    return Temperature(window) if word == "temperature" else EachAgainstTheRest(word, window)
 
 
 def _is_raw(of: Map) -> bool:

@@ -24,7 +24,7 @@ _CALLS = 8  # of a fit, where the model solves calls: the first is not calibrate
 
 class CalibratedOnline(ClassifierMixin, WrapsModel):
     """Probabilities for any classifier, calibrated by the stream itself: of what is called 80 %
-    likely, four in five come true, also after the stream has changed.
+    likely, about four in five come true, and again some hundred examples after a change.
 
     Every row is scored before it is learned. The last ``window`` such scores and their labels give
     the map from score to probability: no row is held out, no label is used before it was earned,
@@ -49,14 +49,17 @@ class CalibratedOnline(ClassifierMixin, WrapsModel):
         It is left as it is; a copy learns.
     method : {"mixture", "platt", "isotonic", "temperature", "venn-abers"}, default="mixture"
         ``"mixture"`` lets Platt, temperature and Venn-Abers speak with the weight that each has
-        earned by the labels so far: its logarithmic loss is at most that of the best of them and
-        about ``1 / window`` an example, and it may change its mind. ``"platt"`` fits a sigmoid
+        earned by the labels so far, each twice where ``window`` is 1,000 or more: fitted to all of
+        it, and to its latest tenth, which follows a change. Its logarithmic loss is at most that of
+        the best of them and about ``10 / window`` an example (``1 / window`` below 1,000), and it
+        may change its mind. ``"platt"`` fits a sigmoid
         and wants the fewest examples, ``"isotonic"`` any rising curve, ``"venn-abers"`` the like
         with a guarantee on exchangeable data; more than two classes are told from the rest one
         by one, and their probabilities divided by the sum. ``"temperature"`` divides all scores
         by one number and takes the softmax: the class predicted is always the model's own.
     window : int, default=2000
-        How many of the latest scores count. Fewer follow a change faster, more are less noisy.
+        How many of the latest scores count. Fewer follow a change faster, more are less noisy; a
+        single method goes by all of them, and is wrong for about as many rows after a change.
     alphas : tuple of floats between 0 and 1, default=(0.1,)
         The shares of misses that :meth:`predict_set` can be asked for.
     step : float, default=0.06
@@ -94,6 +97,7 @@ class CalibratedOnline(ClassifierMixin, WrapsModel):
     """
 
     _own_names = ("_calibration", "_sets")
+    _takes = "calibration"
     _calibration: Calibration
     _sets: AdaptiveSets
 

@@ -17,9 +17,9 @@ _NEWS = 16  # a method is fitted anew when this fraction of what is held is new
 class Calibration:
     """Scores given before their labels were known, the last ``window`` of them, and their method.
 
-    A score of two classes is one number, for the second; of more, one for each. The method is
-    fitted from scratch to all that is held, whenever a sixteenth of it is new: it hangs on the
-    order of the examples and on nothing else.
+    A score of two classes is one number, for the second; of more, one for each. Each part of the
+    method is fitted from scratch to the latest examples of its span, whenever a sixteenth of them
+    is new: it hangs on the order of the examples and on nothing else.
     """
 
     def __init__(self, method: str, window: int) -> None:
@@ -31,7 +31,7 @@ class Calibration:
         self.method = method_of(self.word, self.window)
         self.method.know((None,) * width)
         self.seen = 0  # examples that came
-        self.fitted = 0  # how many had come when the method was fitted
+        self.fitted = [0] * len(self.method.spans)  # how many had come when each was fitted
         self.scores: Floats = np.zeros((0, width))  # a ring, NaN where a class was not known
         self.codes: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
 
@@ -77,10 +77,18 @@ class Calibration:
             self.codes[self.seen % self.window] = code
         self.scores[self.seen % self.window] = row
         self.seen += 1
-        held = len(self.codes)
-        if held >= FEWEST and self.seen - self.fitted >= max(1, held // _NEWS):
-            self.method.fit(self.scores[:held], self.codes)
-            self.fitted = self.seen
+        for i, span in enumerate(self.method.spans):
+            held = min(span, len(self.codes))
+            if held >= FEWEST and self.seen - self.fitted[i] >= max(1, held // _NEWS):
+                self.method.fit(*self._latest(held), span)
+                self.fitted[i] = self.seen
+
+    def _latest(self, n: int) -> tuple[Floats, NDArray[np.int64]]:
+        """The latest scores and classes; all of them in the order of the ring."""
+        if n == len(self.codes):
+            return self.scores[:n], self.codes
+        at = np.arange(self.seen - n, self.seen) % self.window
+        return self.scores[at], self.codes[at]
 
     # --- asking -------------------------------------------------------------------------------
 
@@ -110,7 +118,7 @@ class Calibration:
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         held = len(self.codes)
         arrays = {"scores": self.scores[:held], "codes": self.codes, **self.method.state()}
-        return {"seen": self.seen, "fitted": self.fitted}, arrays
+        return {"seen": self.seen, "fitted": list(self.fitted)}, arrays
 
     def load(
         self, facts: dict[str, Any], arrays: dict[str, NDArray[Any]], labels: Sequence[Any]
@@ -119,7 +127,7 @@ class Calibration:
         self.know(labels)
         width = self.width
         scores, codes = arrays.pop("scores"), arrays.pop("codes")
-        seen, fitted = int(facts["seen"]), int(facts["fitted"])
+        seen, fitted = int(facts["seen"]), [int(n) for n in facts["fitted"]]
         held = min(seen, self.window)
         if scores.shape != (held, width) or scores.dtype != np.float64 or np.isinf(scores).any():
             raise ValueError("its calibration has other scores than it should")
@@ -127,7 +135,7 @@ class Calibration:
             raise ValueError("its calibration has other classes than scores")
         if ((codes < 0) | (codes >= max(2, len(labels)))).any():
             raise ValueError("its calibration has classes that it does not know")
-        if not 0 <= fitted <= seen:
+        if len(fitted) != len(self.fitted) or not all(0 <= n <= seen for n in fitted):
             raise ValueError("its calibration was fitted to nothing")
         room = min(self.window, 64)
         while room < held:

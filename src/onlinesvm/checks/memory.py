@@ -60,10 +60,10 @@ def takes_a_budget(estimator: Any) -> bool:
 @promise(streaming, takes_a_budget, n=600)
 def check_a_budget_in_bytes_holds(estimator: Any, stream: Stream) -> None:
     given = {"gamma": 1.0} if "gamma" in parameters(estimator) else {}
-    model = adjusted(estimator, budget="200kB", **given)
+    model = adjusted(estimator, budget="220kB", **given)
     for piece in stream.pieces(1, 49, 50):
         go_on(model, piece)
-        assert model.nbytes_ <= 200_000, f"{model.nbytes_} bytes after {model.n_seen_} examples"
+        assert model.nbytes_ <= 220_000, f"{model.nbytes_} bytes after {model.n_seen_} examples"
 
 
 @promise(streaming)

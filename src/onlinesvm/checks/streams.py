@@ -90,6 +90,14 @@ def knowing_classes(estimator: Any) -> Any:
     return adjusted(estimator, classes=TREES) if is_classifier(estimator) else clone(estimator)
 
 
+def precise(estimator: Any) -> Any:
+    """A copy that calculates in float64 and ends at its optimum, up to rounding, if it has one."""
+    exact = {"tol": 1e-10, "dtype": "float64"}
+    return adjusted(
+        estimator, **{name: exact[name] for name in exact.keys() & parameters(estimator)}
+    )
+
+
 def with_gamma(estimator: Any) -> Any:
     """A copy that settles nothing on its first rows: fit takes all rows for what they settle.
 
@@ -143,12 +151,6 @@ def one_by_one(model: Any, stream: Stream) -> Any:
     return model
 
 
-def ways_to_go_on(model: Any, stream: Stream) -> list[Callable[[], Any]]:
-    """Calls that learn all of a stream, and one example of it."""
-    X, y = stream.X, stream.y
-    return [lambda: model.partial_fit(X, y), lambda: model.learn_one(X[0], y[0])]
-
-
 def scores(model: Any, X: Any) -> NDArray[np.float64]:
     """The model's real-valued output."""
     if transforming(model) or is_regressor(model):
@@ -193,8 +195,10 @@ def exact(estimator: Any) -> Any:
 
 def comparable(estimator: Any) -> Any:
     """A copy for streams cut in several ways: exact, unless the bits are compared anyway."""
-    bits = last_of(estimator)._any_cut_gives == "bits"
-    return clone(estimator) if bits else exact(estimator)
+    cut = last_of(estimator)._any_cut_gives
+    if cut == "optimum":  # each call ends at one of several
+        return adjusted(estimator, settle="example")
+    return clone(estimator) if cut == "bits" else exact(estimator)
 
 
 def assert_same_model(a: Any, b: Any, X: Any, why: str) -> None:

@@ -100,6 +100,10 @@ def learn(
         ),
     ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Learn so many rows, no more.")] = None,
+    max_bad: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="Share of rows that may be bad.", show_default="0.1"),
+    ] = None,
     follow: Annotated[
         bool | None,
         typer.Option(
@@ -138,6 +142,7 @@ def learn(
             metrics=tuple(metric or ()),
             fsync=fsync,
             limit=limit,
+            max_bad=max_bad,
             follow=follow,
         )
         raise typer.Exit(
@@ -239,6 +244,10 @@ def predict(
     proba: Annotated[
         bool, typer.Option("--proba", help="The probability of each class, if calibrated.")
     ] = False,
+    safe_csv: Annotated[
+        bool,
+        typer.Option("--safe-csv", help="An apostrophe before labels that begin like a formula."),
+    ] = False,
     header: options.Header = None,
     separator: options.Separator = None,
     format: options.Format = None,
@@ -253,7 +262,7 @@ def predict(
             raise ValueError("--scores and --proba do not go together; ask for one of them")
         columns: Columns = "scores" if scores else "probabilities" if proba else "prediction"
         reading = Reading(header=header, separator=separator, format=format)
-        go(stderr(), model, source, reading, out, columns)
+        go(stderr(), model, source, reading, out, columns, safe_csv=safe_csv)
 
 
 @app.command()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,10 +11,9 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-__all__ = ["one_line_errors", "plain", "stderr", "stdout", "visible"]
+from onlinesvm.visible import visible
 
-# Control characters, surrogates, and the marks that turn the direction of writing.
-_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+__all__ = ["one_line_errors", "plain", "stderr", "stdout", "visible"]
 
 
 def stdout() -> Console:
@@ -24,15 +22,6 @@ def stdout() -> Console:
 
 def stderr() -> Console:
     return Console(stderr=True, highlight=False)
-
-
-def visible(text: object) -> str:
-    """Text of a file or model for one line: what a terminal would obey is spelt out.
-
-    >>> print(visible("red\\x1b[2J"))
-    red\\x1b[2J
-    """
-    return _UNSEEN.sub(lambda found: ascii(found[0])[1:-1], str(text))
 
 
 def plain(text: object) -> str:

@@ -18,7 +18,7 @@ from onlinesvm import _core  # type: ignore[attr-defined]
 
 __all__ = ["doctor_table", "self_test"]
 
-_FOR_DEVELOPERS = {"bench", "dev", "docs"}
+_FOR_DEVELOPERS = {"bench", "coverage", "docs", "lint", "test"}
 
 
 def doctor_table() -> Table:
@@ -63,8 +63,8 @@ def self_test() -> Iterator[tuple[str, bool]]:
     from onlinesvm.datasets import make_checkerboard
 
     X, y = make_checkerboard(400, noise=0.1, random_state=0)
-    model = onlinesvm.RampSVC(C=10, gamma=4).partial_fit(X, y, classes=[-1, 1])
-    one_by_one = onlinesvm.RampSVC(C=10, gamma=4, classes=[-1, 1])
+    one_by_one = onlinesvm.RampSVC(C=10, gamma=4, settle="example", classes=[-1, 1])
+    model = onlinesvm.RampSVC(**one_by_one.get_params()).partial_fit(X, y)
     for xi, yi in zip(X, y, strict=True):
         one_by_one.learn_one(xi, yi)
     scores = model.decision_function(X)

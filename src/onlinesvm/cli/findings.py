@@ -14,6 +14,7 @@ from rich.console import Console
 
 from onlinesvm.cli.console import plain
 from onlinesvm.cli.display import drift_in_words, name_of, number, shown_metrics
+from onlinesvm.cli.words import rows_in_words
 from onlinesvm.report.letters import where
 from onlinesvm.stream.run import RunRecord, read_run
 
@@ -30,7 +31,7 @@ def say_findings(console: Console, folder: Path) -> None:
     record = read_run(folder)
     history = record.evaluation().history
     seen = record.checkpoint().course["seen"]  # the last snapshot may be of a moment before
-    console.print(f"\n[bold]{seen:,} rows[/] learned, each predicted before")
+    console.print(f"\n[bold]{rows_in_words(seen)}[/] learned, each predicted before")
     if history:
         for line in verdict(history[-1], record.options.window):
             console.print(f"  {plain(line)}", soft_wrap=True)
@@ -89,8 +90,9 @@ def _say_letters(console: Console, record: RunRecord) -> None:
         if found and (found[1] in odd or len(odd) < _DIFFERENT):
             odd[found[1]] += 1
     path = record.folder / "dead_letters.jsonl"
-    rows = "1 row" if total == 1 else f"{total:,} rows"
-    console.print(f"[yellow]{rows} could not be used[/], see {plain(path)}", soft_wrap=True)
+    console.print(
+        f"[yellow]{rows_in_words(total)} could not be used[/], see {plain(path)}", soft_wrap=True
+    )
     for letter in first:
         column = f", column {letter['column']}" if letter.get("column") else ""
         console.print(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -73,13 +74,14 @@ def _describe_model(table: Table, saved: Saved) -> None:
 
 
 def _changed(model: Any) -> str:
-    defaults = type(model)().get_params()
-    given = model.get_params()
-    return ", ".join(f"{n}={v!r}" for n, v in given.items() if repr(v) != repr(defaults[n]))
+    takes = signature(type(model)).parameters
+    given = model.get_params(deep=False)
+    changed = (n for n, value in given.items() if repr(value) != repr(takes[n].default))
+    return ", ".join(f"{n}={' '.join(repr(given[n]).split())}" for n in changed)
 
 
 def _can(model: Any, verb: str) -> bool:
-    return bool(type(model).can(verb)) if verb == "unlearn" else hasattr(model, verb)
+    return bool(model.can(verb)) if verb == "unlearn" else hasattr(model, verb)
 
 
 def _worded(value: Any) -> str:

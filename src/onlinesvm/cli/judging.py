@@ -16,6 +16,7 @@ from onlinesvm.cli.display import name_of, number
 from onlinesvm.cli.opening import say_notes
 from onlinesvm.cli.saved import Saved
 from onlinesvm.cli.wishes import Reading
+from onlinesvm.cli.words import rows_in_words
 from onlinesvm.stream import Lesson, Snapshot
 from onlinesvm.stream.enrolment import enrolled
 
@@ -67,7 +68,7 @@ def evaluate(
         out.print(json.dumps(_facts(shots, course.seen, bad)), markup=False, soft_wrap=True)
         return
     out.print(_table(shots))
-    words = f"{course.seen:,} rows" + (f", {bad:,} could not be read" if bad else "")
+    words = rows_in_words(course.seen) + (f", {bad:,} could not be read" if bad else "")
     out.print(words)
 
 

@@ -21,6 +21,7 @@ from onlinesvm.cli.console import plain
 from onlinesvm.cli.opening import columns_in_words, open_for, say_notes
 from onlinesvm.cli.recipe import build
 from onlinesvm.cli.wishes import Reading
+from onlinesvm.cli.words import rows_in_words
 from onlinesvm.labelling.journal import BEGIN, read_asked, read_labels
 from onlinesvm.labelling.loop import keys_for, label_loop, row_of
 from onlinesvm.stream.automatic import prepared
@@ -136,7 +137,8 @@ def _read_pool(console: Console, spec: str, reading: Reading) -> _Pool:
     parts = [block.examples.X for block in blocks if len(block.examples)]
     bad = sum(len(block.bad) for block in blocks)
     if bad:
-        console.print(f"[yellow]{bad:,} rows[/] could not be read: they are left out")
+        they = "it is" if bad == 1 else "they are"
+        console.print(f"[yellow]{rows_in_words(bad)}[/] could not be read: {they} left out")
     if not parts:
         raise ValueError(f"{source.name}: no row that can be read; see what is in it")
     return _Pool(source.name, source.schema, _joined(parts))

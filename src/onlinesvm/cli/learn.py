@@ -68,8 +68,16 @@ def _report(console: Console, wishes: Wishes, outcome: Outcome) -> None:
         if record.config.source["replays"]:
             source = open_for(str(wishes.source), wishes, record.schema)
         write_report(outcome.folder, source=source)
-    except ImportError as missing:
-        console.print(f"[yellow]note:[/] no report: {plain(missing)}", soft_wrap=True)
+    except BrokenPipeError:
+        raise
+    except Exception as error:  # the model is learned and safe, whatever a picture does
+        why = " ".join(str(error).split())[:200] or type(error).__name__
+        told = (
+            why
+            if isinstance(error, ImportError | ValueError | OSError)
+            else (f"{type(error).__name__}: {why}")
+        )
+        console.print(f"[yellow]note:[/] no report: {plain(told)}", soft_wrap=True)
     finally:
         if source is not None:
             source.close()

@@ -15,6 +15,7 @@ from onlinesvm.cli.display import Display
 from onlinesvm.cli.opening import columns_in_words, open_for, say_notes
 from onlinesvm.cli.recipe import build
 from onlinesvm.cli.wishes import Wishes, folder_for
+from onlinesvm.cli.words import in_flags, rows_in_words
 from onlinesvm.params import check_word
 from onlinesvm.stream.automatic import (
     as_they_are,
@@ -32,6 +33,7 @@ __all__ = ["Outcome", "learn", "run_folder"]
 
 Silence = Literal["wait", "end"]
 PREPARE = ("automatic", "as-is")
+_MAX_BAD = 0.1  # of the rows: beyond it, `learn` stops and asks
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +65,19 @@ def learn(console: Console, wishes: Wishes, display_for: Any) -> Outcome:
     try:
         with run:
             with display.open():
-                for moment in run.steps():
-                    display.show(moment)
+                _go_on(run, display)
             stopped = run.ended == "signal"
     finally:
         source.close()
     return Outcome(folder, stopped)
+
+
+def _go_on(run: Run, display: Display) -> None:
+    try:
+        for moment in run.steps():
+            display.show(moment)
+    except ValueError as error:
+        raise ValueError(in_flags(str(error))) from None
 
 
 def run_folder(wishes: Wishes) -> Path:
@@ -113,7 +122,7 @@ def _resumed(console: Console, wishes: Wishes, folder: Path) -> tuple[Run, Sourc
         source = open_for(str(wishes.source), wishes, record.schema)
         held = 0 if checkpoint.held is None else len(checkpoint.held)
         limited = Limited(source, wishes.limit, checkpoint.taken + held)
-        run = Run.resume(folder, limited, _silence(wishes, source))
+        run = Run.resume(folder, limited, _silence(wishes, source), wishes.max_bad)
     except ValueError as error:
         hint = f"{folder} has a run of {record.config.source['name']}: give another --run"
         raise ValueError(f"{error} ({hint})") from None
@@ -123,7 +132,11 @@ def _resumed(console: Console, wishes: Wishes, folder: Path) -> tuple[Run, Sourc
     except ValueError:
         run.close()
         raise
-    _say(console, "going on", f"{folder} has {run.seen:,} rows of {record.config.source['name']}")
+    _say(
+        console,
+        "going on",
+        f"{folder} has {rows_in_words(run.seen)} of {record.config.source['name']}",
+    )
     return run, limited
 
 
@@ -174,6 +187,7 @@ def _silence(wishes: Wishes, source: Source) -> Silence | None:
 
 def _options(wishes: Wishes, silence: Silence, metrics: Any = None) -> RunOptions:
     given = {name: getattr(wishes, name) for name in ("lesson", "window", "fsync")}
+    given["max_bad"] = _MAX_BAD if wishes.max_bad is None else wishes.max_bad
     return RunOptions(
         **{name: value for name, value in given.items() if value is not None},
         metrics=metrics or wishes.metrics or None,

@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from onlinesvm.atomic import replacing
-from onlinesvm.cli.console import visible
+from onlinesvm.cli.console import plain, visible
 from onlinesvm.cli.opening import say_notes
-from onlinesvm.cli.rows_out import Added, writer_for
+from onlinesvm.cli.rows_out import Added, is_formula, writer_for
 from onlinesvm.cli.saved import Saved
 from onlinesvm.cli.targets import check_target
 from onlinesvm.cli.wishes import Reading
+from onlinesvm.cli.words import rows_in_words
 from onlinesvm.stream.sources import Examples
 
 __all__ = ["Columns", "predict"]
@@ -33,6 +34,8 @@ def predict(
     reading: Reading,
     out: Path | None,
     columns: Columns,
+    *,
+    safe_csv: bool = False,
 ) -> None:
     """Write each row with what the model says of it; `columns` may ask for more beside it."""
     saved = Saved.find(path)
@@ -48,8 +51,10 @@ def predict(
     try:
         say_notes(console, source)
         with _opened(out) as write:
-            rows = writer_for(source)
+            rows = writer_for(source, safe=safe_csv)
             names = _names(saved, columns)
+            if not safe_csv:
+                _say_formulas(console, saved)
             write(rows.head(names))
             for block in source.blocks():
                 write(rows.body(block, Added(names, _values(saved, columns, block.examples))))
@@ -57,7 +62,20 @@ def predict(
     finally:
         source.close()
     if bad:
-        console.print(f"[yellow]{bad:,} rows[/] could not be read: they have no prediction")
+        they = "it has" if bad == 1 else "they have"
+        console.print(f"[yellow]{rows_in_words(bad)}[/] could not be read: {they} no prediction")
+
+
+def _say_formulas(console: Console, saved: Saved) -> None:
+    """A note where a spreadsheet would run a label."""
+    for label in getattr(saved.model, "classes_", ()):
+        if is_formula(label):
+            console.print(
+                f"[yellow]note:[/] labels such as {plain(repr(str(label)[:40]))} are formulas to a "
+                "spreadsheet: --safe-csv puts an apostrophe before them",
+                soft_wrap=True,
+            )
+            return
 
 
 def _names(saved: Saved, columns: str) -> list[str]:

@@ -8,16 +8,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
+from onlinesvm.atomic import replacing
 from onlinesvm.cli.console import visible
 from onlinesvm.cli.display import drift_in_words
 from onlinesvm.cli.opening import columns_in_words, open_for
 from onlinesvm.cli.wishes import Reading
-from onlinesvm.report import Section, write_page
+from onlinesvm.report import Section
 from onlinesvm.report.calibration import calibration_section
 from onlinesvm.report.confusion import confusion_section
 from onlinesvm.report.letters import letters_section
+from onlinesvm.report.page import page_text
 from onlinesvm.report.plane import plane_section
 from onlinesvm.stream.drift import Drift
 from onlinesvm.stream.run import RunRecord, read_run
@@ -27,6 +30,8 @@ from onlinesvm.stream.sources import Source
 __all__ = ["report_command", "write_report"]
 
 _LETTERS = 1000
+_CLASSES = 20  # beyond which a plane is a patchwork
+_FAR = 20  # times the middle half of a column
 _DRIFTS = 5  # that are told in words
 
 
@@ -41,14 +46,15 @@ def write_report(folder: Path, out: Path | None = None, source: Source | None = 
         raise ValueError(f"{folder}: nothing was learned yet; there is nothing to report")
     drifts, checkpoint = record.drifts(), record.checkpoint()
     path = folder / "report.html" if out is None else out
-    write_page(
+    page = page_text(
         history,
-        path,
         title=record.config.source["name"],
         drifts=[drift.since for drift in drifts],
         sections=list(_sections(record, checkpoint, source)),
         facts=_facts(record, checkpoint.model, drifts),
     )
+    with replacing(path, follow=out is not None) as file:
+        file.write(page)
     return path
 
 
@@ -81,7 +87,10 @@ def _facts(record: RunRecord, model: Any, drifts: list[Drift]) -> dict[str, str]
 def _sections(
     record: RunRecord, checkpoint: Checkpoint, source: Source | None
 ) -> Iterator[Section]:
-    marks = checkpoint.course["runners"][record.config.model["name"]]["card"]
+    runner = checkpoint.course["runners"].get(record.config.model["name"])
+    if runner is None:
+        raise ValueError(f"{record.folder}: run.json names another model than the checkpoint")
+    marks = runner["card"]
     pairs = {(t, g): n for t, g, n in marks["totals"].get("Confusion", ())}
     if pairs:
         yield confusion_section(pairs)
@@ -107,7 +116,19 @@ def _plane(model: Any, source: Source) -> Section | None:
         return None
     X, y = np.asarray(block.examples.X, dtype=np.float64), np.asarray(block.examples.y)
     known = set(model.classes_.tolist())
+    if not 2 <= len(known) <= _CLASSES:
+        return None
     shown = np.isfinite(X).all(axis=1) & np.array([label in known for label in y.tolist()])
+    shown &= _near(X)
     if not shown.any():
         return None
     return plane_section(model, X[shown], y[shown], [visible(c.name) for c in two])
+
+
+def _near(X: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """The rows that a picture has room for: an outlier would leave the others one dot."""
+    low, middle, high = np.nanpercentile(X, [25, 50, 75], axis=0)
+    room = _FAR * np.where(high > low, high - low, np.inf)
+    with np.errstate(invalid="ignore", over="ignore"):
+        near: NDArray[np.bool_] = (np.abs(X - middle) <= room).all(axis=1)
+    return near

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -15,6 +15,10 @@ import numpy as np
 from onlinesvm.stream.sources import Block, Source
 
 __all__ = ["Added", "RowsOut", "writer_for"]
+
+
+_BEGIN_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+_NUMBER = re.compile(r"[+-]?[\d.]+(?:[eE][+-]?\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,8 @@ class Added:
 class RowsOut(Protocol):
     """How rows of one format are written."""
 
+    guard: Callable[[Iterable[Any]], list[Any]]  # what it does to cells before they are written
+
     def __init__(self, source: Any) -> None: ...
 
     def head(self, names: Sequence[str]) -> bytes:
@@ -39,12 +45,27 @@ class RowsOut(Protocol):
         ...
 
 
-def writer_for(source: Source) -> RowsOut:
-    """Text as it stands where the source is text, else a table in CSV."""
+def is_formula(cell: object) -> bool:
+    """Whether a spreadsheet would run a text; numbers are no texts."""
+    return isinstance(cell, str) and cell[:1] in _BEGIN_FORMULAS and not _NUMBER.fullmatch(cell)
+
+
+def _harmless(cells: Iterable[Any]) -> list[Any]:
+    return ["'" + cell if is_formula(cell) else cell for cell in cells]
+
+
+def writer_for(source: Source, *, safe: bool = False) -> RowsOut:
+    """Text as it stands where the source is text, else a table in CSV.
+
+    `safe`: what is written anew runs in no spreadsheet.
+    """
     form = getattr(source, "form", None)
     word = getattr(form, "word", "")
     kinds: dict[str, type[RowsOut]] = {"csv": CsvOut, "jsonl": JsonOut, "json": JsonOut}
-    return kinds.get(word, TableOut)(source)
+    writer = kinds.get(word, TableOut)(source)
+    if safe:
+        writer.guard = _harmless
+    return writer
 
 
 def _records(form: Any, block: Block) -> Iterator[tuple[bytes, bool]]:
@@ -53,6 +74,8 @@ def _records(form: Any, block: Block) -> Iterator[tuple[bytes, bool]]:
     bad = {row.byte for row in block.bad}
     for start, stop in form.records.table(raw.data):
         yield raw.data[start:stop], raw.byte + start not in bad
+    if raw.left_out:  # it stays a line of its own
+        yield raw.left_out.rstrip(b"\r\n").replace(b"\n", b" "), False
 
 
 class CsvOut:
@@ -60,6 +83,7 @@ class CsvOut:
 
     def __init__(self, source: Any) -> None:
         self._form = source.form
+        self.guard: Callable[[Iterable[Any]], list[Any]] = list
 
     def head(self, names: Sequence[str]) -> bytes:
         if not self._form.start[1]:
@@ -77,7 +101,9 @@ class CsvOut:
 
     def _line(self, cells: Sequence[Any]) -> bytes:
         line = io.StringIO()
-        csv.writer(line, delimiter=self._form.character, lineterminator="").writerow(cells)
+        csv.writer(line, delimiter=self._form.character, lineterminator="").writerow(
+            self.guard(cells)
+        )
         return line.getvalue().encode()
 
 
@@ -86,6 +112,7 @@ class JsonOut:
 
     def __init__(self, source: Any) -> None:
         self._form = source.form
+        self.guard: Callable[[Iterable[Any]], list[Any]] = list
 
     def head(self, names: Sequence[str]) -> bytes:
         return b""
@@ -104,25 +131,41 @@ class JsonOut:
         return b"".join(lines)
 
 
+def _cells(X: Any) -> list[Any]:
+    rows = X.to_dicts() if hasattr(X, "to_dicts") else np.asarray(X).tolist()
+    return [list(row.values()) if isinstance(row, dict) else row for row in rows]
+
+
 class TableOut:
     """A table of the columns as they were read."""
 
     def __init__(self, source: Source) -> None:
         self._columns = [c.name for c in source.schema.features]
         self._sparse = source.schema.sparse
+        self._form = getattr(source, "form", None)
+        self.guard: Callable[[Iterable[Any]], list[Any]] = list
 
     def head(self, names: Sequence[str]) -> bytes:
         return self._lines([[*([] if self._sparse else self._columns), *names]])
 
     def body(self, block: Block, added: Added) -> bytes:
         X = block.examples.X
-        if self._sparse:
-            return self._lines(added.values)
-        cells = X.to_dicts() if hasattr(X, "to_dicts") else np.asarray(X).tolist()
-        rows = (row.values() if isinstance(row, dict) else row for row in cells)
-        return self._lines([*row, *more] for row, more in zip(rows, added.values, strict=True))
+        cells = [[] for _ in added.values] if self._sparse else _cells(X)
+        rows = ([*row, *more] for row, more in zip(cells, added.values, strict=True))
+        nothing = [""] * (len(self._columns) * (not self._sparse) + len(added.names))
+        return self._lines(next(rows) if good else nothing for good in self._places(block))
+
+    def _places(self, block: Block) -> Iterator[bool]:
+        """Which rows of a block could be read, in their order."""
+        if block.raw is not None and self._form is not None:
+            yield from (good for _, good in _records(self._form, block))
+            return
+        count, end = len(block.examples) + len(block.bad), block.end.get("row")
+        first = 1 if end is None else int(end) - count + 1
+        bad = {row.line for row in block.bad}
+        yield from (first + i not in bad for i in range(count))
 
     def _lines(self, rows: Any) -> bytes:
         text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows(rows)
+        csv.writer(text, lineterminator="\n").writerows(map(self.guard, rows))
         return text.getvalue().encode()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
 import onlinesvm
+from onlinesvm.base.persistence import load_with_about
 from onlinesvm.cli.opening import open_for
 from onlinesvm.cli.wishes import Reading
 from onlinesvm.stream.automatic import kinds_of
@@ -26,6 +28,7 @@ class Saved:
     path: Path
     model: Any
     schema: Schema | None = None
+    about: Mapping[str, Any] = field(default_factory=dict)
 
     @staticmethod
     def find(path: Path) -> Saved:
@@ -35,12 +38,27 @@ class Saved:
             return Saved(path / "model.onlinesvm", record.model(), record.schema)
         if not path.is_file():
             raise ValueError(f"{path}: no such file; name a saved model or the folder of a run")
-        model = onlinesvm.load(path)
+        model, about = load_with_about(path)
+        if isinstance(model, onlinesvm.ModelBank):
+            raise ValueError(
+                f"{path}: a ModelBank of {len(model):,} models, one for each key; save the one "
+                "that is meant: onlinesvm.load(...).model(key).save(...)"
+            )
         if not hasattr(model, "n_features_in_"):
             raise ValueError(f"{path}: this model has not learned anything yet")
         beside = path.parent / "run.json"
         schema = read_run(path.parent).schema if beside.is_file() else None
-        return Saved(path, model, schema)
+        return Saved(path, model, schema, about)
+
+    @property
+    def key_columns(self) -> list[str] | None:
+        """The columns that keys come from; None where neither a run nor the file tells."""
+        if self.schema is not None:
+            return [c.name for c in self.schema.columns if c.part == "key"]
+        names = self.about.get("keys")
+        if isinstance(names, list) and names and all(isinstance(n, str) for n in names):
+            return names
+        return None
 
     @property
     def last(self) -> Any:

@@ -41,6 +41,7 @@ class Wishes(Reading):
     metrics: tuple[str, ...] = ()
     fsync: str | None = None
     limit: int | None = None
+    max_bad: float | None = None
     follow: bool | None = None
 
     def over(self, others: Wishes) -> Self:
@@ -78,6 +79,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "lesson": (int,),
     "window": (int,),
     "limit": (int,),
+    "max_bad": (float, int),
     "target": (str, int),
     "key": (str, int, list),
 }
@@ -113,6 +115,7 @@ _WORDS = {
     list: "a list",
     bool: "true or false",
     int: "a whole number",
+    float: "a number",
     str: "a string",
 }
 

@@ -6,13 +6,14 @@ import re
 import shlex
 from collections.abc import Callable
 
-__all__ = ["in_flags"]
+__all__ = ["in_flags", "rows_in_words"]
 
 _FLAGS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"types=\{'([^']*)': '([^']*)'\}", r"--types \1=\2"),
     (r"ignore=\['([^']*)'\]", r"--ignore \1"),
     (r"missing=\['([^']*)'\]", lambda found: f"--missing {shlex.quote(found[1])}"),
     (r"key='([^']*)'", r"--key \1"),
+    (r"max_bad=", "--max-bad "),
     (r"header=True", "--header"),
     (r"header=False", "--no-header"),
     (r"schema=read_run\(folder\)\.schema", "the same options"),
@@ -32,3 +33,12 @@ def in_flags(text: str) -> str:
     for python, flag in _FLAGS:
         text = re.sub(python, flag, text)
     return text
+
+
+def rows_in_words(count: int) -> str:
+    """A number of rows.
+
+    >>> rows_in_words(1), rows_in_words(1200)
+    ('1 row', '1,200 rows')
+    """
+    return "1 row" if count == 1 else f"{count:,} rows"

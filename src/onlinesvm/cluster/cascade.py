@@ -37,7 +37,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..dual.smo import SmoSVC
 from ..exact.incremental import IncrementalSVC
 from ..params import check_count
-from .certificate import WHOLE, ClusterCertificate
+from .certificate import ClusterCertificate
 from .examples import Examples, Floats, Ids, Reading
 from .judging import Judgement, Report, Solution, judge, prices_held
 from .learned import Learned
@@ -307,7 +307,8 @@ def feedback(parts: Metered, root: Root, survey: Survey, max_rounds: int) -> Lea
     gap = max(0.0, float(gaps.max()))
     certificate = ClusterCertificate(
         method=type(root.model).__name__,
-        statement=WHOLE,
+        statement="",
+        settled={},
         tol=tol,
         kkt_residual=worst,
         violations=[report.violation for report in reports],
@@ -322,7 +323,7 @@ def feedback(parts: Metered, root: Root, survey: Survey, max_rounds: int) -> Lea
         bytes_up=parts.up,
         data_hash=survey.digest,
         solution_hash=solution.digest(),
-    ).sealed()
+    ).naming(root.model._settled_on(root.removed))
     return Learned(root.finished(), certificate, rounds, parts.down, parts.up)
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 from ..base.certificate import Sealed
+from ..base.settled import explained
 
 WHOLE = (
     "f* is the exact solution over all rows of all parts. No row of part p violates its optimality "
@@ -24,7 +27,11 @@ class ClusterCertificate(Sealed):
     Attributes
     ----------
     method : str, the class of the model
-    statement : str, what the figures say
+    statement : str, what the figures say, and for which settled values
+    settled : dict
+        What was settled on rows that include removed ones and still stands, as in
+        :class:`onlinesvm.Certificate`: the ``gamma`` and class weights of all parts as they were,
+        the steps of a pipeline.
     tol : float, what no violation was to exceed
     kkt_residual : float, the largest violation over all rows of all parts
     violations : list of float, the largest of each part
@@ -43,6 +50,7 @@ class ClusterCertificate(Sealed):
 
     method: str
     statement: str
+    settled: dict[str, Any]
     tol: float
     kkt_residual: float
     violations: list[float]
@@ -58,6 +66,12 @@ class ClusterCertificate(Sealed):
     data_hash: str
     solution_hash: str
     seal: str = ""
+
+    def naming(self, more: Mapping[str, Any]) -> ClusterCertificate:
+        """The same, naming also these values that were settled on removed rows."""
+        settled = self.settled | dict(more)
+        statement = f"{WHOLE} All this is for {explained(settled)}." if settled else WHOLE
+        return replace(self, statement=statement, settled=settled).sealed()
 
     @property
     def holds(self) -> bool:

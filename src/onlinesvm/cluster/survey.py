@@ -117,12 +117,16 @@ class Survey:
     def resolved(self, model: Any) -> Any:
         """An unfitted copy of a model whose words are the numbers that these rows make of them."""
         fresh = clone(model)
+        words: list[str] = []
         word = getattr(fresh, "gamma", None)
         if isinstance(word, str) and fresh.kernel in kernels.WITH_GAMMA:
             fresh.set_params(gamma=self.spread.gamma(word))
+            words += ["gamma"] if word != "auto" else []  # which is a number of features
         if fresh.class_weight == "balanced":
             factors = ClassCounts(self.counts).factors(len(self.labels))
             fresh.set_params(class_weight=dict(zip(self.labels.tolist(), factors, strict=True)))
+            words.append("class_weight")
+        fresh._settled_elsewhere = tuple(words)
         return fresh
 
     def classes(self, model: Any) -> NDArray[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,8 @@ from .survey import Survey
 
 
 def unlearn(parts: Parts, model: Any, keys: Any, *, max_rounds: int = 100) -> Learned:
-    """The model without the rows of some keys: as if no part had ever had them.
+    """The model without the rows of some keys: as if no part had ever had them, but for what was
+    settled on all rows, which the certificate names.
 
     The parts are read again without these rows; those that the model holds are unlearned, and the
     cascade goes on from there, until no remaining row of any part violates by more than ``tol``.
@@ -47,7 +49,8 @@ def unlearn(parts: Parts, model: Any, keys: Any, *, max_rounds: int = 100) -> Le
     """
     if isinstance(model, OnlinePipeline):
         prepared = Prepared(parts, model)
-        return prepared.behind(unlearn(prepared, prepared.last, keys, max_rounds=max_rounds))
+        learned = unlearn(prepared, prepared.last, keys, max_rounds=max_rounds)
+        return prepared.behind(_naming_steps(learned, model))
     demand_exact(model)
     check_count("max_rounds", max_rounds, at_least=1)
     wanted, metered = read_wanted(keys), Metered(parts)
@@ -62,6 +65,14 @@ def unlearn(parts: Parts, model: Any, keys: Any, *, max_rounds: int = 100) -> Le
     root = Root.going_on(copy.deepcopy(model))
     root.forget(np.union1d(survey.leaving, model.ids_of(wanted)))
     return feedback(metered, root, survey, max_rounds)
+
+
+def _naming_steps(learned: Learned, pipeline: OnlinePipeline) -> Learned:
+    """With a certificate that names the steps, which no part fits anew."""
+    assert learned.certificate is not None
+    removed = np.array(learned.certificate.ids_removed, dtype=np.int64)
+    steps = pipeline._settled_on(removed)
+    return replace(learned, certificate=learned.certificate.naming(steps))
 
 
 def verify(certificate: ClusterCertificate, model: Any, parts: Parts) -> bool:
@@ -94,6 +105,12 @@ def verify(certificate: ClusterCertificate, model: Any, parts: Parts) -> bool:
         raise CertificateError("the model holds an example that was removed")
     if Solution.of(model).digest() != certificate.solution_hash:
         raise CertificateError("the model has other coefficients than those certified")
+    unsaid = model._settled_on(removed).keys() - certificate.settled.keys()
+    if unsaid:
+        raise CertificateError(
+            f"{', '.join(sorted(unsaid))} was settled on rows that include removed ones, and the "
+            "certificate does not say so"
+        )
     survey = Survey.of(parts, model, ids_gone=removed)
     if survey.digest != certificate.data_hash:
         raise CertificateError("the parts hold other rows than those certified")

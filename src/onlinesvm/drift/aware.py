@@ -17,8 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..base.keys import demand_borne
 from ..base.persistence import rebuilt
-from ..base.wrapping import Lesson, WrapsModel
+from ..base.wrapping import Lesson, WrapsModel, last_of
 from ..params import check_count, check_flag, check_word
+from .direction import Direction
 from .page_hinkley import PageHinkley
 
 _REMEMBERED = 1000  # alarms
@@ -34,7 +35,7 @@ def _decides(wrapper: Any) -> bool:
 
 
 def _has_chances(wrapper: Any) -> bool:
-    return hasattr(wrapper.model, "predict_proba")
+    return bool(wrapper.model.predict_proba)  # or the AttributeError that says who has it
 
 
 class DriftAware(WrapsModel):
@@ -49,9 +50,11 @@ class DriftAware(WrapsModel):
     - ``"switch"``: a second model has been learning in the background since the detector warned,
       and takes over; if it did not warn, the model begins anew.
 
-    The detector begins anew with each alarm. After a new beginning the classes, the ids and
-    ``n_seen_`` go on; examples of before are forgotten, and cannot be unlearned any more. A stream
-    that is merely hard rings, too: compare with the model alone.
+    A detector that also rings when errors fall, such as river's ``ADWIN`` and ``KSWIN``, is not
+    obeyed then: a model that gets better stays. The detector begins anew with each alarm. After a
+    new beginning the classes, the ids and ``n_seen_`` go on; examples of before are forgotten, and
+    cannot be unlearned any more. A stream that is merely hard rings, too: compare with the model
+    alone.
 
     The cost: a prediction an example more, what the detector takes, and a second model while one
     is in the background. Learning goes row by row.
@@ -96,14 +99,19 @@ class DriftAware(WrapsModel):
     _own_names = (
         "_detector",
         "_warner",
+        "_course_heard",
+        "_course_warned",
         "_warned",
         "_rang",
         "_before",
         "background_",
         "n_alarms_",
     )
+    _takes = "new beginnings"
     _detector: Any
     _warner: Any
+    _course_heard: Direction | None  # of the errors, where the detector rings for both directions
+    _course_warned: Direction | None
     _warned: bool
     _rang: deque[int]
     _before: int
@@ -148,6 +156,8 @@ class DriftAware(WrapsModel):
             )
         self._warned, self._rang = False, deque(maxlen=_REMEMBERED)
         self._before, self.background_, self.n_alarms_ = 0, None, 0
+        self._course_heard = _direction(self._detector)
+        self._course_warned = _direction(self._warner)
 
     def _take(self, lesson: Lesson) -> None:
         started = self.model_.__sklearn_is_fitted__()
@@ -166,12 +176,18 @@ class DriftAware(WrapsModel):
 
     def _hear(self, error: float, lesson: Lesson, arrived: int) -> None:
         self._detector.update(error)
+        if self._course_heard is not None:
+            self._course_heard.update(error)
         if self.on == "switch":
             warned = self._warns(error)
             if warned and not self._warned:
                 self.background_ = self._beginner(lesson, arrived)
             self._warned = warned
         if self._detector.drift_detected:
+            if self._course_heard is not None and not self._course_heard.is_up:
+                self._detector = _anew("detector", self._detector)
+                self._course_heard = Direction()
+                return
             self._rang.append(arrived)
             self.n_alarms_ += 1
             self._act(lesson, arrived)
@@ -180,12 +196,21 @@ class DriftAware(WrapsModel):
         if self._warner is None:
             return bool(self._detector.warning_detected)
         self._warner.update(error)
-        return bool(self._warner.drift_detected)
+        if self._course_warned is not None:
+            self._course_warned.update(error)
+        if not self._warner.drift_detected:
+            return False
+        if self._course_warned is None or self._course_warned.is_up:
+            return True
+        self._warner, self._course_warned = _anew("warning", self._warner), Direction()
+        return False
 
     def _act(self, lesson: Lesson, arrived: int) -> None:
         self._detector = _anew("detector", self._detector)
         if self._warner is not None:
             self._warner = _anew("warning", self._warner)
+        self._course_heard = _direction(self._detector)
+        self._course_warned = _direction(self._warner)
         self._warned = False
         if self.on == "warn":
             warnings.warn(
@@ -202,6 +227,8 @@ class DriftAware(WrapsModel):
         """A model that begins with this lesson; classes and numbers go on."""
         model = clone(self.model)
         known = self.model_.classes_ if is_classifier(model) else None
+        if isinstance(self._classes, str):  # they go on being open
+            last_of(model).set_params(classes=self._classes)
         ids = arrived + np.arange(len(lesson.targets)) if lesson.ids is None else lesson.ids
         replace(lesson, ids=ids).teach(model, known)
         return model
@@ -253,7 +280,7 @@ class DriftAware(WrapsModel):
         behind = self.__dict__.get("background_")
         if behind is not None and behind.__sklearn_is_fitted__():
             behind.unlearn(ids)
-        return result if certificate else self
+        return self._naming_own(result, ids) if certificate else self
 
     # --- what it knows ------------------------------------------------------------------------
 
@@ -316,6 +343,10 @@ class DriftAware(WrapsModel):
     def _own_bytes(self) -> int:
         behind = 0 if self.background_ is None else int(self.background_.nbytes_)
         return behind + 64 * len(self._rang) + 1024  # a detector of river's does not say
+
+
+def _direction(detector: Any) -> Direction | None:
+    return None if detector is None or type(detector) is PageHinkley else Direction()
 
 
 def _anew(name: str, detector: Any) -> Any:

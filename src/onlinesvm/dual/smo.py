@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base import FreeBias, Multiclass, OnlineClassifier, SoftMargin
+from ..base.certificate import EXACT
 from ..base.core import Floats, Ids
-from ..base.optimality import EXACT
 from ..base.parameters import count, inherit, word
 from ..base.progress import LiveGap, Progress
 from .start import begin_at
@@ -55,7 +55,7 @@ class SmoSVC(SoftMargin, FreeBias, Multiclass, OnlineClassifier):
     """
 
     _stem = "Smo"
-    _statement = EXACT
+    _claim = EXACT
     _any_cut_gives = "solution"
     _solves_calls = True
     _optimal_after = ("learn", "unlearn")

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..base import Multiclass, OnlineClassifier
+from ..base.certificate import EXACT
 from ..base.core import revive
-from ..base.optimality import EXACT
 from ..base.parameters import count, inherit
-from ..params import check_number
+from ..params import check_number, check_numbers
 from .settling import Settling
 
 _EXACT = {"float32": 1e-6, "float64": 1e-9}  # what "exact" means, by dtype
@@ -49,7 +49,7 @@ class IncrementalSVC(Settling, Multiclass, OnlineClassifier):
     """Incremental SVM (Cauwenberghs & Poggio): always the solution ``SVC`` would find, and exact
     unlearning.
 
-    After every example the model is the optimum of the soft-margin SVM with a free bias over all
+    After every call the model is the optimum of the soft-margin SVM with a free bias over all
     examples held: what a batch solver at tight tolerance returns, whatever the order of arrival.
     :meth:`unlearn` goes the way back, to the model that never saw the example. Prefer it where an
     exact and reversible model is worth its price; for noisy streams :class:`RampSVC` is smaller
@@ -57,15 +57,17 @@ class IncrementalSVC(Settling, Multiclass, OnlineClassifier):
 
     After :meth:`unlearn` the solution, the examples held and the kernel values are those of a model
     that never saw the examples. What remains: how many examples arrived (``n_seen_``) and the
-    highest id, which :meth:`forget_ids` removes; the class labels, the feature names, the weights
-    of ``class_weight="balanced"``, and a ``gamma`` by word that they helped to settle.
+    highest id, which :meth:`forget_ids` removes; and what they helped to settle, which a warning
+    and the certificate name: a ``gamma`` by word, the weights of ``class_weight="balanced"``,
+    classes and names of features that no other example has.
 
     The price: all examples are kept, and an update costs time in proportion to the examples times
     the support vectors on the margin; memory grows with the square of the latter. Where nearly all
     multipliers are free, one pass takes several times as long as fitting ``SVC`` once; a ``tol`` of
-    1e-3 saves a part of it, ``dtype="float32"`` another, and ``settle="call"`` most where rows
-    come in large chunks. Whatever ``tol`` is, :meth:`leave_one_out`, :meth:`set_C` and certificates
-    speak of the exact solution, and :meth:`polish` goes there.
+    1e-3 saves a part of it, and ``dtype="float32"`` another. ``settle="example"``, exact after
+    every row of a call as the paper has it, costs several times as much. Whatever ``tol`` is,
+    :meth:`leave_one_out`, :meth:`set_C` and certificates speak of the exact solution, and
+    :meth:`polish` goes there.
 
     Attributes
     ----------
@@ -94,7 +96,7 @@ class IncrementalSVC(Settling, Multiclass, OnlineClassifier):
     """
 
     _stem = "Incremental"
-    _statement = EXACT
+    _claim = EXACT
     _optimal_after = ("learn", "unlearn")
     _taken_up = ("cache_bytes", "settle")  # the problem over the examples held is the same
 
@@ -108,7 +110,8 @@ class IncrementalSVC(Settling, Multiclass, OnlineClassifier):
     dtype: Literal["float32", "float64"] = inherit(default="float64")
 
     def _carried_over(self, state: dict[str, Any]) -> dict[str, Any]:
-        waiting = {"unsettled": np.array(0)} if self.settle == "call" else {}  # none between calls
+        counts = self.settle == "call" and self.multiclass != "one-vs-one"
+        waiting = {"unsettled": np.array(0)} if counts else {}  # none between calls
         return {name: value for name, value in state.items() if name != "unsettled"} | waiting
 
     # --- from within tol to exact ---------------------------------------------------------------
@@ -240,7 +243,7 @@ class IncrementalSVC(Settling, Multiclass, OnlineClassifier):
         names = np.atleast_1d(np.asarray(ids))
         if names.ndim != 1 or names.dtype.kind not in "iu" or len(np.unique(names)) != len(names):
             raise ValueError("ids must be an integer or an array of distinct integers")
-        values = np.atleast_1d(np.asarray(weights, dtype=np.float64))
+        values = np.atleast_1d(check_numbers("weights", weights))
         if values.ndim != 1 or len(values) not in (1, len(names)):
             raise ValueError("weights must be one number, or one for each of ids")
         if not np.isfinite(values).all() or (values < 0).any():

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from ..base import BatchClassifier
-from ..base.parameters import count, inherit
+from ..base.parameters import count, inherit, number
 from .ramp import RampProblem
 
 
@@ -47,6 +47,16 @@ class OfflineRampSVC(RampProblem, BatchClassifier):
         default=50,
         at_least=1,
         doc="At most so many rounds of relocating the examples on the ramp.",
+    )
+    start: float = number(
+        default=1.0,
+        above=0,
+        below=1,
+        also=1.0,
+        doc="""The share of the rows, drawn by a fixed seed, with which the first round begins,
+        above 0 and at most 1; later rounds take in whoever is inside the ramp. A tenth saves most
+        of the first round, a hinge-loss SVM on noisy labels, and may end at another stationary
+        point.""",
     )
     classes: Sequence[Any] | None = inherit(
         default=None, doc="The classes, when ``y`` may lack some."

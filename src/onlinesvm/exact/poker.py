@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from ..base import (
-    FreeBias,
     OnlineClassifier,
     OnlineOutlierDetector,
     OnlineRegressor,
     SoftMargin,
     StoresExamples,
 )
-from ..base.optimality import EXACT
-from ..base.parameters import inherit, number, word
+from ..base.certificate import EXACT
+from ..base.parameters import count, inherit, number, word
 from ..base.progress import Progress
+from .warm_start import as_poker, demand_same_problem, solved, with_bias
 
 #: What happens at a breakpoint, as the core numbers it.
 EVENTS = np.array(["O->S", "E->S", "S->O", "S->E", "O->E", "E->O", "end"])
@@ -29,7 +30,7 @@ class PokerModel(StoresExamples):
 
     _any_cut_gives = "solution"
     _optimal_after = ("learn", "unlearn")
-    _statement = EXACT
+    _claim = EXACT
     _attributes: ClassVar[Mapping[str, str]] = {
         "intercept_": "array, the bias of each output; the middle of its interval where it has one",
         "n_iter_": "int, breakpoints of the last call",
@@ -67,7 +68,42 @@ class PokerModel(StoresExamples):
         return table
 
 
-class PokerSVC(PokerModel, SoftMargin, FreeBias, OnlineClassifier):
+class GivenBias(PokerModel):
+    """A bias that is free or held at a number, and may be moved later."""
+
+    bias: float | Literal["free", "none"] = number(
+        default="free",
+        words={"free": None, "none": 0.0},
+        doc="""``"free"`` is the problem of scikit-learn; a number is the bias itself, which is held
+        there, and ``"none"`` is 0. Set on a model that has learned, the next call that learns
+        first follows the solution from the old bias to the new.""",
+    )
+
+    def _core_params(self, n_features: int) -> dict[str, Any]:
+        settings = super()._core_params(n_features)
+        given = settings["bias"]
+        words = {"bias": "free" if given is None else "none", "given_bias": given or 0.0}
+        return settings | words
+
+    def _can_change(self, name: str, value: Any) -> bool:
+        return name == "bias" or super()._can_change(name, value)
+
+    def _ready(self) -> None:
+        moves = "bias" in self._changed()
+        super()._ready()
+        if not moves:
+            return
+        asked = self._core_params(self.n_features_in_)
+        settings = self._core_settings | {n: asked[n] for n in ("bias", "given_bias")}
+        state = self._core.state()
+        if settings["bias"] == "none":
+            state = with_bias(state, settings["given_bias"])
+        core = solved(self._core_name, settings, state)
+        self._core_settings = settings
+        self._install(core)
+
+
+class PokerSVC(GivenBias, SoftMargin, OnlineClassifier):
     """POKER (Fine & Scheinberg): the exact SVM in chunks of any size, unlearning included.
 
     After every call the model is the optimum of the soft-margin SVM over all examples held, with
@@ -116,9 +152,63 @@ class PokerSVC(PokerModel, SoftMargin, FreeBias, OnlineClassifier):
         violate their condition are let in, until none does: the solution is then optimal for all
         rows. Those never let in are stored as well, with coefficient 0.""",
     )
+    per_round: int = count(
+        default=1,
+        at_least=1,
+        doc="""Examples that ``select`` lets in at a time, those that rank first: more of them save
+        rounds of ranking, and let in some that the others would have made needless.""",
+    )
+
+    def start_from(self, model: Any) -> Self:
+        """Take over the examples and the solution of another machine, and adjust the bias.
+
+        The other solver's multipliers are where the path begins: from a solution whose bias was
+        held (``SmoSVC(bias="none")``, :class:`RampSVC` with ``s=-inf``) to the one with a free
+        bias, or with any other. What was learned before is forgotten; ids, keys and classes are
+        those of ``model``, which stays as it is. Costs a breakpoint for each multiplier between its
+        bounds and for each that has to move.
+
+        Parameters
+        ----------
+        model : SmoSVC, RampSVC, LASVC, IncrementalSVC or PokerSVC
+            Fitted, one against the rest, with the same ``C``, kernel, classes, ``class_weight`` and
+            ``dtype``. The solution is that of the examples which it holds.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from onlinesvm import PokerSVC, SmoSVC
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(300, 2))
+        >>> y = np.where(X[:, 0] > 0.5, 1, -1)
+        >>> begun = SmoSVC(bias="none", gamma=0.5, dtype="float64").fit(X, y)
+        >>> model = PokerSVC(gamma=0.5).start_from(begun)
+        >>> exact = PokerSVC(gamma=0.5).fit(X, y)
+        >>> bool(np.allclose(model.decision_function(X), exact.decision_function(X), atol=1e-7))
+        True
+        """
+        check_is_fitted(model)
+        demand_same_problem(self, model)
+        with model._register:
+            facts, state, evidence = model._facts(), model._core.state(), model._core.evidence()
+            kernel = model._core_settings["kernel"]
+        settings = self._core_params(facts["n_features_in"]) | {"kernel": kernel}
+        name = self._core_stem() + self.dtype.removeprefix("float")
+        core = solved(name, settings, as_poker(state, evidence, settings))
+        with self._register:
+            for stale in ("feature_names_in_", "_names", "_vocabulary", "_keys"):
+                self.__dict__.pop(stale, None)
+            self._core_name, self._core_settings = name, settings
+            self._install(core)
+            self._recall(facts | {"begun": None})
+        return self
 
 
-class PokerSVR(PokerModel, SoftMargin, FreeBias, OnlineRegressor):
+class PokerSVR(GivenBias, SoftMargin, OnlineRegressor):
     """POKER for regression: the exact epsilon-SVR in chunks of any size, unlearning included.
 
     After every call the model is the optimum of epsilon-insensitive regression over all examples
@@ -199,8 +289,28 @@ class PokerOneClassSVM(PokerModel, OnlineOutlierDetector):
         doc="The share of outliers, above 0 and below 1.",
     )
 
+    boundary: Literal["plane", "ball"] = word(
+        default="plane",
+        words=("plane", "ball"),
+        doc="""What encloses the usual in feature space: ``"plane"`` is the one-class SVM, a plane
+        that leaves the origin behind; ``"ball"`` is SVDD, a ball around all but the outliers, and
+        ``decision_function`` how far inside it an example is, in squared units. For rbf and others
+        with the same ``k(x, x)`` everywhere both are the same; for linear and poly take the
+        ball.""",
+    )
+
     def _core_params(self, n_features: int) -> dict[str, Any]:
-        return super()._core_params(n_features) | {"C": 1.0, "bias": "free"}
+        if self.boundary == "ball" and self._is_pairwise():
+            raise NotImplementedError(
+                "PokerOneClassSVM(boundary='ball') has no kernel='precomputed': the distance of a "
+                "row from the centre needs k(x, x), which is none of its values; take 'plane'."
+            )
+        fixed = {"C": 1.0, "bias": "free", "given_bias": 0.0}
+        return super()._core_params(n_features) | fixed
+
+    @property
+    def _scores_are_sums(self) -> bool:  # type: ignore[override]
+        return self.boundary == "plane"
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """How usual the rows of ``X`` are, negative for outliers; learns nothing.

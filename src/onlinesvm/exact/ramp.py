@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any, Literal
+
+import numpy as np
 
 from .. import forgetting, queries
 from ..base import KernelBias, Multiclass, OnlineClassifier, SoftMargin, WithBudget
-from ..base.parameters import count, inherit, number, special, word
+from ..base.batch import Batch
+from ..base.certificate import Claim
+from ..base.parameters import count, flag, inherit, number, special, word
 from ..base.room import room
 from ..forgetting import Forgetting, LinearDependence
 from ..queries import Query
 from .settling import Settling
+
+_LOOKS = 400  # rows of a call that are looked at, at most; an eighth of it, at least
+_ENOUGH = 10  # of a class that say something about it
+_PLAUSIBLE = 0.5  # share of a class whose labels may be wrong
 
 
 class RampProblem(SoftMargin, KernelBias):
@@ -48,18 +57,45 @@ class RampProblem(SoftMargin, KernelBias):
         taken.""",
     )
 
+    def _learn(self, batch: Batch) -> None:
+        super()._learn(batch)
+        self._warn_if_ignoring(batch)
+
+    def _warn_if_ignoring(self, batch: Batch) -> None:
+        """Say so where most of a class is beyond the ramp, by some of the rows of a long call."""
+        looks = min(len(batch.rows) // 8, _LOOKS)
+        if looks < _LOOKS // 8 or self._core.has_pairs:
+            return
+        some = np.linspace(0, len(batch.rows) - 1, looks).astype(np.intp)
+        scores, targets = batch.rows.picked(some).score(self._core), batch.targets[some]
+        if scores.shape[1] == 1:
+            scores = np.column_stack([-scores, scores])
+        for code, label in enumerate(self._labels.arrived().tolist()):
+            own = scores[targets == code, code]
+            share = float(np.mean(own < self.s)) if len(own) >= _ENOUGH else 0.0
+            if share > _PLAUSIBLE:
+                again = "" if getattr(self, "reexamine", True) else "reexamine=True, "
+                warnings.warn(
+                    f"{type(self).__name__} takes about {share:.0%} of the examples of class "
+                    f"{label!r} for noise, and ignores them; try {again}a lower s (-1.5), "
+                    "a larger gamma or C, or class_weight='balanced'",
+                    UserWarning,
+                    stacklevel=5,
+                )
+
     def _check_tol(self, changes: float = math.inf, tol: float | None = None) -> None:
         if self.stopping == "kkt":  # the paper leaves steps that gain little, whatever tol says
             super()._check_tol(changes, tol)
 
 
 class RampSVC(WithBudget, RampProblem, Settling, Multiclass, OnlineClassifier):
-    """OnlineSVM-R (Wang & Vucetic): a kernel SVM for noisy streams, optimal after every example.
+    """OnlineSVM-R (Wang & Vucetic): a kernel SVM for noisy streams, optimal after every call.
 
     The ramp loss stops counting an example once it lies far on the wrong side, so mislabelled
     examples never become support vectors: on noisy data the model is both more accurate and
     several times smaller than a hinge-loss SVM. Every ``partial_fit`` and ``learn_one`` ends at a
-    stationary point of the whole problem, and :meth:`unlearn` returns to one exactly.
+    stationary point of the whole problem, and :meth:`unlearn` returns to one exactly. The paper's
+    own method is ``RampSVC(settle="example", reexamine=False, bias="none", s=-1)``.
 
     The price: an update costs time in proportion to the examples kept, and everything is kept
     unless ``keep_non_support`` and ``max_support`` say otherwise. The loss is not convex, so
@@ -97,12 +133,13 @@ class RampSVC(WithBudget, RampProblem, Settling, Multiclass, OnlineClassifier):
 
     _stem = "Ramp"
     _optimal_after = ("learn", "unlearn")
-    _statement = (
-        "The model is a stationary point of the ramp loss over the examples held, within "
-        "kkt_residual; the examples removed have no influence left. It is not what training "
-        "without them would find, which may be another stationary point. f* is the exact solution "
-        "of the hinge loss over the examples held that are inside the ramp: decision_function(x) "
-        "is within distance * sqrt(k(x, x)) + bias_distance of f*(x)."
+    _claim = Claim(
+        "The model is a stationary point of the ramp loss over the examples held{given}, within "
+        "kkt_residual; the examples removed are no part of it. It is not what training{at} without "
+        "them would find, which may be another stationary point. f* is the exact solution{at} of "
+        "the hinge loss over the examples held that are inside the ramp: decision_function(x) "
+        "is within distance * sqrt(k(x, x)) + bias_distance of f*(x).",
+        complete=False,
     )
 
     keep_non_support: int | None = count(
@@ -137,12 +174,21 @@ class RampSVC(WithBudget, RampProblem, Settling, Multiclass, OnlineClassifier):
         (``"outlier_first"``); the ``"oldest"``, by arrival, where the stream drifts; a
         ``"random"`` one, not tried on anything before; or the ``"least_significant"``.""",
     )
-    settle: Literal["example", "call"] = inherit(
-        default="example",
-        doc="""``"call"`` makes each ``partial_fit`` stationary at its end, not in between: several
-        times faster for large chunks (a set in one call at about the price of :class:`SmoSVC`), and
-        the same kind of solution within ``tol``, but not the same bits for another cut. Until a
-        call ends, ``max_support`` and ``keep_non_support`` may be exceeded; ``budget`` is not.""",
+    settle: Literal["call", "example"] = inherit(
+        default="call",
+        doc="""``"call"``: ``fit`` and ``partial_fit`` are stationary at their end, ``learn_one``
+        after its example. ``"example"`` is stationary after every row, which costs several times
+        as much, and gives the same bits however a stream is cut into calls; another cut by
+        ``"call"`` may end at another stationary point. Until a call ends, ``max_support`` and
+        ``keep_non_support`` may be exceeded; ``budget`` is not. A ``query`` other than ``"all"``
+        settles every row, since each label is asked for by the model of its moment.""",
+    )
+    reexamine: bool = flag(
+        default=True,
+        doc="""Whether those outside the ramp are examined anew each time they have doubled: the
+        hinge loss is solved for all, then the ramp closes again. So a part of the data that was
+        taken for noise early comes back. It costs about one SVM training each time. ``False`` is
+        the paper's method, which may end far from the best.""",
     )
     query: str | Query = special(
         default="all",
@@ -153,6 +199,17 @@ class RampSVC(WithBudget, RampProblem, Settling, Multiclass, OnlineClassifier):
         ``Greedy(h)`` takes one in every ``h``. :meth:`wants_label` tells beforehand. While a
         ``gamma`` by word settles, every label that comes is used.""",
     )
+
+    @property
+    def _solves_calls(self) -> bool:  # type: ignore[override]
+        # A label is asked for by the model of its moment.
+        return self.settle == "call" and isinstance(queries.resolve(self.query), queries.All)
+
+    @property
+    def _any_cut_gives(self) -> Literal["bits", "solution", "optimum"]:  # type: ignore[override]
+        if not self._solves_calls:
+            return "bits"
+        return "solution" if math.isinf(self.s) else "optimum"
 
     def _core_params(self, n_features: int) -> dict[str, Any]:
         settings = super()._core_params(n_features)

@@ -117,8 +117,8 @@ class _Wrapped(_Holds):
 class RiverClassifier(_Wrapped, base.MiniBatchClassifier):
     """One of our classifiers as a river one; its classes may appear at any time.
 
-    There is no ``predict_proba_one``: a margin is not a probability, unless
-    :class:`~onlinesvm.CalibratedOnline` has made it one.
+    ``predict_proba_one``, which metrics such as ``ROCAUC`` ask for, says that there are no
+    probabilities: a margin is none, unless :class:`~onlinesvm.CalibratedOnline` has made it one.
 
     Parameters
     ----------
@@ -130,6 +130,14 @@ class RiverClassifier(_Wrapped, base.MiniBatchClassifier):
         last = last_of(self._learner)
         if last.classes is None:
             last.set_params(classes="open")
+
+    def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
+        """A NotImplementedError, as river's protocol has it, that says what to do."""
+        name = type(last_of(self._learner)).__name__
+        raise NotImplementedError(
+            f"{name} has no probabilities, which this metric or method needs; use "
+            f"to_river(CalibratedOnline({name}(...)))"
+        )
 
     @property
     def _multiclass(self) -> bool:

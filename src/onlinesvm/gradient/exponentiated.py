@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,17 +36,26 @@ class ExponentiatedModel(LinearStepLearner, Bounded):
         words=("constant", "invscaling"),
         doc="The step of round t: ``eta0``, or ``eta0 / sqrt(t)``.",
     )
-    eta0: float = number(
-        default=1.0,
+    eta0: float | None = number(
+        default=None,
         above=0,
+        none=0.0,
         doc="""The first step, > 0; with ``scale`` in units of ``1 / (U X)^2``, where 1/3 is that of
-        the paper's bounds for the squared loss.""",
+        the paper's bounds for the squared loss. None is 1.""",
     )
     scale: bool = flag(
         default=True,
         doc="""Whether ``U`` and ``eta0`` are measured by the data so far: no unit of features or
         targets then matters.""",
     )
+
+    def _usual_step(self) -> float:
+        return 1.0
+
+    def _core_params(self, n_features: int) -> dict[str, Any]:
+        settings = super()._core_params(n_features)
+        settings["eta0"] = settings["eta0"] or self._usual_step()
+        return settings
 
     _theorem: ClassVar[str] = "Kivinen and Warmuth (1997)"
 
@@ -58,10 +67,11 @@ class ExponentiatedModel(LinearStepLearner, Bounded):
         """
         self._only_for(loss="squared", learning_rate="constant", scale=False)
         w, rows = self._mixture(u), self.U * self._sides(X)
-        share = 1 - self.eta0 / 4 * np.maximum.accumulate(np.ptp(rows, axis=1)) ** 2
+        eta0 = float(self._core_params(X.shape[1])["eta0"])
+        share = 1 - eta0 / 4 * np.maximum.accumulate(np.ptp(rows, axis=1)) ** 2
         paid = np.full(len(y), np.inf)
         np.divide(np.cumsum((y - X @ u) ** 2), share, out=paid, where=share > 0)
-        return paid + float(rel_entr(w, 1 / len(w)).sum()) / (self.eta0 / 2)
+        return paid + float(rel_entr(w, 1 / len(w)).sum()) / (eta0 / 2)
 
     def _sides(self, X: Floats) -> Floats:
         """The features whose mixtures f is."""
@@ -119,6 +129,20 @@ class ExponentiatedGradientClassifier(ExponentiatedModel, OnlineClassifier):
     >>> _ = model.partial_fit(X[:1000], y[:1000])
     >>> print(f"{model.score(X[1000:], y[1000:]):.2f}")
     0.98
+
+    The Weighted Majority Algorithm (Littlestone and Warmuth) is the mixture with the perceptron's
+    loss: features are the votes of experts, -1 or 1, and a mistake multiplies the weights of those
+    who were wrong by ``beta = exp(-2 * eta0)``. Here nine guess and one is right 9 times in 10:
+
+    >>> truth = rng.choice([-1.0, 1.0], size=2000)
+    >>> votes = rng.choice([-1.0, 1.0], size=(2000, 9))
+    >>> votes = np.c_[votes, np.where(rng.random(2000) < 0.1, -truth, truth)]
+    >>> majority = ExponentiatedGradientClassifier(
+    ...     "perceptron", variant="EG", U=1, eta0=-np.log(0.9) / 2, scale=False, bias="none",
+    ...     average=False, classes=[-1.0, 1.0],
+    ... ).partial_fit(votes, truth)
+    >>> int((votes[:, -1] != truth).sum()), majority.mistakes_  # the best, the majority
+    (203, 324)
     """
 
     _stem = "ExponentiatedClassifier"
@@ -130,11 +154,15 @@ class ExponentiatedGradientClassifier(ExponentiatedModel, OnlineClassifier):
         doc="As of :class:`GradientDescentClassifier`.",
     )
     U: float = inherit(default=1000.0)
-    eta0: float = inherit(
-        default=100.0,
+    eta0: float | None = inherit(
+        default=None,
         doc="""The first step, > 0; with ``scale`` in units of ``1 / (U X)^2``: a loss of slope 1
-        multiplies the weight of the largest feature by ``exp(eta0 / U)``.""",
+        multiplies the weight of the largest feature by ``exp(eta0 / U)``. None is 100; for the
+        squared losses, whose slope is as large as the error, it is 1.""",
     )
+
+    def _usual_step(self) -> float:
+        return 1.0 if self.loss in ("squared", "squared_hinge") else 100.0
 
 
 class ExponentiatedGradientRegressor(ErrorLoss, ExponentiatedModel, OnlineRegressor):

@@ -26,6 +26,7 @@ from .sgd import LearningRate
 
 _UNIT_KERNELS = ("rbf", "laplacian", "chi2")  # k(x, x) = 1
 
+_ENDLESS = float(1 << 62)  # no stream is so long
 #: What ``truncation="auto"`` may change of any prediction.
 _TRUNCATION_ERROR = 1e-2
 
@@ -76,7 +77,9 @@ class NormaModel(LearningRate, WithBudget, LinearOrKernel, StepByStep):
         # |f - f_truncated| <= D X (1 - eta alpha)^tau / alpha for slopes up to D, k(x, x) <= X^2;
         # D is 1 but for the squared loss, where it is the largest error.
         room = _TRUNCATION_ERROR * alpha / math.sqrt(1 + kernel["offset"])
-        return max(1, math.ceil(math.log(room) / math.log1p(-eta0 * alpha)))
+        shrinkage = -math.log1p(-eta0 * alpha)  # 0 where alpha is lost beside 1
+        age = -math.log(room) / shrinkage if shrinkage and room else math.inf
+        return max(1, math.ceil(age)) if age < _ENDLESS else 0
 
     def _read_gone(self, ids: Any, keys: Any) -> NDArray[np.int64]:
         """Whose terms are dropped from the expansion; what others did because of them stays."""

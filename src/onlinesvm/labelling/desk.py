@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import secrets
+import sys
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol, Self
 
@@ -18,9 +19,10 @@ from sklearn.base import is_classifier
 
 from .. import queries
 from ..atomic import replacing
+from ..base.estimator import OnlineEstimator
 from ..base.json_values import from_json, to_json
 from ..base.keys import read_key
-from ..base.persistence import pack_among, unpack_among
+from ..base.persistence import pack_among, read_plain, unpack_among
 from ..base.validation import frame_records
 from ..label_budgets import LabelBudget
 from ..params import check_count
@@ -147,6 +149,7 @@ class LabelDesk:
         self._ledger = Ledger(budget, self._rate())
         self._open: dict[str, Asked] = {}
         self.answered = 0
+        self._met: list[Any] = []  # the first two labels that differ, of those answered
         self._turn = threading.RLock()
 
     # --- asking -------------------------------------------------------------------------------
@@ -170,6 +173,7 @@ class LabelDesk:
         with self._turn:
             row = _kept(x)
             look = look_at_one(self.models, row, self._ledger.seen + 1)
+            look = replace(look, blank=self._is_blank())
             worth = float(self.query.worth(look)[0])
             self._ledger.see(worth)
             return self._ticket(row, key) if self._is_wanted(row, look, worth) else None
@@ -195,6 +199,7 @@ class LabelDesk:
         check_count("n", n, at_least=1)
         with self._turn:
             look = look_at_many(self.models, X, self._ledger.seen + 1)
+            look = replace(look, blank=self._is_blank())
             worths = self.query.worth(look)
             for worth in worths.tolist():
                 self._ledger.see(worth)
@@ -214,6 +219,13 @@ class LabelDesk:
             return bool(self.query.wants(look)[0])
         return self._ledger.is_among_best(worth)
 
+    def _is_blank(self) -> bool:
+        """Whether the model has met fewer than two classes, as far as the desk can know."""
+        model = self.models[0]
+        if seen_by(model) > self.answered:  # it learns from elsewhere, too
+            return len(model.classes_) < 2
+        return len(self._met) < 2
+
     def _has_room(self) -> bool:
         return len(self._open) < self.max_open and self._ledger.affords()
 
@@ -221,10 +233,16 @@ class LabelDesk:
         # A name that no other desk has given, nor this one before it was restored from a file:
         # an answer can come late, but never to another row.
         ticket = f"{self._ledger.spent + 1}-{secrets.token_hex(6)}"
-        asked = Asked(row, key)
-        self._note({"ask": ticket, "seen": self._ledger.seen, **asked.to_facts()})
-        self._open[ticket] = asked
-        self._ledger.spend()
+        asked, spent, noted = Asked(row, key), self._ledger.spent, self._noted()
+        try:
+            self._note({"ask": ticket, "seen": self._ledger.seen, **asked.to_facts()})
+            self._open[ticket] = asked
+            self._ledger.spend()
+        except BaseException:
+            if self._ledger.spent == spent:
+                self._open.pop(ticket, None)
+                self._back_to(noted)
+            raise
         return ticket
 
     # --- answering ----------------------------------------------------------------------------
@@ -236,21 +254,34 @@ class LabelDesk:
         everything else as it was.
         """
         with self._turn:
-            asked = self._find(ticket)
-            with self._noting({"answer": ticket, "y": y}, ticket):
-                try:
-                    self._learn(asked, y)
-                finally:
-                    if asked.learned == len(self.models):
-                        del self._open[ticket]
-                        self.answered += 1
+            asked, answered, noted = self._find(ticket), self.answered, self._noted()
+            met = self._met + ([y] if len(self._met) < 2 and y not in self._met else [])
+            try:
+                self._note({"answer": ticket, "y": y})
+                self._learn(asked, y)
+                self._open.pop(ticket)
+                self.answered, self._met = answered + 1, met
+            except BaseException:
+                if asked.learned == len(self.models):
+                    self._open.pop(ticket, None)
+                    self.answered, self._met = answered + 1, met
+                else:
+                    self._back_to(noted)
+                    self._keep_half(asked)
+                raise
 
     def withdraw(self, ticket: str) -> None:
         """Close a ticket whose label will not come; what it cost is not given back."""
         with self._turn:
             self._find(ticket)
-            with self._noting({"withdraw": ticket}, ticket):
+            noted = self._noted()
+            try:
+                self._note({"withdraw": ticket})
                 del self._open[ticket]
+            except BaseException:
+                if ticket in self._open:
+                    self._back_to(noted)
+                raise
 
     def row(self, ticket: str) -> Any:
         """The row of an open ticket, as it was given."""
@@ -272,13 +303,21 @@ class LabelDesk:
 
     def _learn(self, asked: Asked, y: Any) -> None:
         """Let each model learn a row that has not; whatever stops it, none learns it twice."""
-        while asked.learned < len(self.models):
-            model = self.models[asked.learned]
-            before = seen_by(model)
-            try:
-                model.learn_one(asked.row, y, key=asked.key)
-            finally:
-                asked.learned += seen_by(model) - before
+        for i in range(asked.learned, len(self.models)):
+            model = self.models[i]
+            with model._register:  # or what another thread teaches it would be taken for the row
+                before = seen_by(model)
+                try:
+                    model.learn_one(asked.row, y, key=asked.key)
+                    asked.learned = i + 1
+                except BaseException:
+                    asked.learned = i + (seen_by(model) - before)
+                    raise
+
+    def _keep_half(self, asked: Asked) -> None:
+        """Have it on disk, too, that some of a committee have learned a row and others have not."""
+        if self._journal is not None and asked.learned:
+            self._journal.checkpoint(self)
 
     # --- what it knows ------------------------------------------------------------------------
 
@@ -324,6 +363,11 @@ class LabelDesk:
     def _demand_query(self) -> None:
         if not isinstance(self.query, Rule | Rank):
             raise ValueError(f"query must be one such as Margin(), got {self.query!r:.60}")
+        if isinstance(self.query, Greedy) and self.query.latest:
+            raise ValueError(
+                f"query {self.query!r} asks for earlier rows, too, and a desk decides about each "
+                f"row at once; take Greedy(h={self.query.h})"
+            )
         if not isinstance(self.budget, LabelBudget | None):
             raise ValueError(f"budget must be one such as LabelShare(0.1), got {self.budget!r:.60}")
         if (len(self.models) > 1) != isinstance(self.query, Committee):
@@ -349,9 +393,13 @@ class LabelDesk:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """The desk that :meth:`save` wrote; a ValueError in one line if the file is none."""
+        """The desk that :meth:`save` wrote; a ValueError in one line if the file is none.
+
+        Raises the audit event ``onlinesvm.load`` with the path, as :func:`onlinesvm.load` does.
+        """
+        sys.audit("onlinesvm.load", str(path))
         try:
-            return cls._unpack(Path(path).read_bytes())[0]
+            return cls._unpack(read_plain(path))[0]
         except ValueError as error:
             raise ValueError(f"{path} is not a desk this version can load: {error}") from None
 
@@ -421,16 +469,13 @@ class LabelDesk:
         if self._journal is not None:
             self._journal.note(event)
 
-    @contextmanager
-    def _noting(self, event: Mapping[str, Any], ticket: str) -> Iterator[None]:
-        """Note what closes a ticket before it does; what did not close it was not to be noted."""
-        before = 0 if self._journal is None else self._journal.length
-        try:
-            self._note(event)
-            yield
-        finally:
-            if self._journal is not None and ticket in self._open:
-                self._journal.back_to(before)
+    def _noted(self) -> int:
+        return 0 if self._journal is None else self._journal.length
+
+    def _back_to(self, noted: int) -> None:
+        """What was noted since did not happen."""
+        if self._journal is not None:
+            self._journal.back_to(noted)
 
     def _pack(self, length: int = 0) -> bytes:
         """All of it; ``length``: how much of a journal is in it."""
@@ -440,6 +485,7 @@ class LabelDesk:
             "max_open": self.max_open,
             "ledger": self._ledger.to_facts(),
             "answered": self.answered,
+            "met": list(self._met),
             "open": [[ticket, asked.to_facts()] for ticket, asked in self._open.items()],
             "length": length,
         }
@@ -469,6 +515,7 @@ class LabelDesk:
             )
             desk._ledger.recall(facts["ledger"])
             desk.answered = check_count("answered", facts["answered"])
+            desk._met = _two_labels(facts.get("met", []), desk.answered)
             for ticket, asked in facts["open"]:
                 desk._reopen(ticket, Asked.from_facts(asked, len(models)))
             if desk.answered + len(desk._open) > desk.spent:
@@ -483,8 +530,9 @@ class LabelDesk:
         self._open[ticket] = asked
 
     def __getstate__(self) -> dict[str, Any]:
-        with self._turn:
-            return {k: v for k, v in self.__dict__.items() if k not in ("_turn", "_journal")}
+        with self._turn:  # copied here: whoever pickles it reads on while others ask and answer
+            state = {k: v for k, v in self.__dict__.items() if k not in ("_turn", "_journal")}
+            return copy.deepcopy(state)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -495,7 +543,8 @@ def _demand_model(model: Any) -> None:
     """A ValueError if answers could not all be learned."""
     last = last_step(model)
     name = type(last).__name__
-    if not (is_classifier(last) and hasattr(last, "decide_one") and hasattr(last, "learn_one")):
+    goes_on = hasattr(last, "decide_one") and hasattr(last, "learn_one")
+    if not (isinstance(last, OnlineEstimator) and is_classifier(last) and goes_on):
         raise ValueError(
             f"model must be a classifier of this library that goes on learning, got {name}"
         )
@@ -511,6 +560,13 @@ def _demand_model(model: Any) -> None:
             f"model does not know its classes yet; use {name}(classes='open'), name them, "
             "or let it learn before"
         )
+
+
+def _two_labels(met: Any, answered: int) -> list[Any]:
+    """Labels from a file, which is not to be trusted."""
+    if not isinstance(met, list) or len(met) > min(2, answered) or met[1:] == met[:1] != []:
+        raise ValueError("it has answered other labels than it could")
+    return met
 
 
 def seen_by(model: Any) -> int:

@@ -8,14 +8,16 @@ a desk is follows from ``begin.onlinesvm``, the desk before the first line, and 
 from __future__ import annotations
 
 import json
+import os
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..atomic import replacing
+from ..atomic import plain_file, replacing
 from ..base.json_values import from_json, to_json
+from ..base.persistence import read_plain
 from ..params import check_count
 from ..stream.run.appended import Appended
 from ..stream.run.lock import Lock
@@ -61,9 +63,7 @@ class FolderJournal:
 
     def back_to(self, length: int) -> None:
         """Cut off what came after, which did not happen."""
-        if self.length > length:
-            self._lines.close()
-            self._lines = Appended(self.folder / LINES, length)
+        self._lines.cut(length)
 
     def checkpoint(self, desk: LabelDesk) -> None:
         _write(self.folder / DESK, desk._pack(self.length))
@@ -81,7 +81,8 @@ def begin(desk: LabelDesk, folder: Path) -> None:
     lock = Lock(folder / LOCK)
     try:
         lines = folder / LINES
-        if (folder / BEGIN).exists() or (lines.exists() and lines.stat().st_size):
+        kept = any(os.path.lexists(folder / name) for name in (BEGIN, DESK))
+        if kept or (lines.exists() and lines.stat().st_size):
             raise ValueError(
                 f"folder {str(folder)!r} has a desk; LabelDesk.resume goes on with it, "
                 "or choose another folder"
@@ -103,10 +104,16 @@ def resume(kind: type[Desk], folder: Path) -> Desk:
     try:
         lines = list(_whole_lines(folder / LINES))
         desk, length = _latest(kind, folder)
+        there = lines[-1][0] if lines else 0
+        if there < length or not (folder / LINES).exists():
+            raise ValueError(
+                f"{folder / LINES} is lost or was cut: it has {there} of {length} bytes or more; "
+                f"bring it back, or load {DESK} by LabelDesk.load and keep it in another folder"
+            )
         if any("take_back" in event for end, event in lines if end > length):
             desk, length = _read(kind, folder / BEGIN)
         _replay(desk, [event for end, event in lines if end > length])
-        desk._journal = FolderJournal(folder, lock, lines[-1][0] if lines else 0)
+        desk._journal = FolderJournal(folder, lock, there)
         return desk
     except BaseException:
         lock.release()
@@ -124,13 +131,21 @@ def take_back(desk: LabelDesk) -> str:
     before, _ = _read(type(desk), journal.folder / BEGIN)
     event = {"take_back": answers[-1]}
     _replay(before, [*events, event])
-    if seen_by(before.model) + 1 != seen_by(desk.model):
-        raise ValueError(
-            "the model has learned from elsewhere since the desk was kept, which would be lost; "
-            "unlearn the example instead, where the model can"
-        )
-    journal.note(event)
-    desk.models, desk._open, desk.answered = before.models, before._open, before.answered
+    with desk.model._register:  # it learns nothing from elsewhere meanwhile
+        if seen_by(before.model) + 1 != seen_by(desk.model):
+            raise ValueError(
+                "the model has learned from elsewhere since the desk was kept, which would be "
+                "lost; unlearn the example instead, where the model can"
+            )
+        noted = journal.length
+        try:
+            journal.note(event)
+            desk.models, desk._open, desk.answered = before.models, before._open, before.answered
+            desk._met = before._met
+        except BaseException:
+            if desk.models is not before.models:
+                journal.back_to(noted)
+            raise
     journal.checkpoint(desk)
     return str(answers[-1])
 
@@ -200,10 +215,10 @@ def _standing(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _whole_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Each line and where it ends; one that a crash cut short never counted."""
-    if not path.exists():
+    if not os.path.lexists(path):
         return
     end = 0
-    with path.open("rb") as file:
+    with os.fdopen(plain_file(path, os.O_RDONLY), "rb") as file:
         for number, line in enumerate(file, 1):
             if not line.endswith(b"\n"):
                 return
@@ -216,16 +231,27 @@ def _whole_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _latest(kind: type[Desk], folder: Path) -> tuple[Desk, int]:
-    return _read(kind, folder / (DESK if (folder / DESK).exists() else BEGIN))
+    if not os.path.lexists(folder / DESK):
+        return _read(kind, folder / BEGIN)
+    try:
+        return _read(kind, folder / DESK)
+    except (ValueError, OSError) as error:
+        found = _read(kind, folder / BEGIN)
+        warnings.warn(
+            f"{error}; all labels are learned again, and what the model learned from elsewhere "
+            "is lost",
+            stacklevel=5,
+        )
+        return found
 
 
 def _read(kind: type[Desk], path: Path) -> tuple[Desk, int]:
     try:
-        return kind._unpack(path.read_bytes())
+        return kind._unpack(read_plain(path))
     except ValueError as error:
         raise ValueError(f"{path} is not a desk this version can load: {error}") from None
 
 
 def _write(path: Path, data: bytes) -> None:
-    with replacing(path) as file:
+    with replacing(path, follow=False) as file:
         file.write(data)

@@ -37,9 +37,10 @@ class Ledger:
         self.worths.append(worth)
 
     def spend(self) -> None:
-        """A label of the newest row is asked for."""
-        self.spent += 1
-        self.asked.append(self.seen)
+        """A label of the newest row is asked for; Ctrl-C falls before or after."""
+        asked = self.asked.copy()
+        asked.append(self.seen)
+        self.spent, self.asked = self.spent + 1, asked
 
     def affords(self) -> bool:
         """Whether a label of the newest row can be paid for."""

@@ -218,6 +218,11 @@ class OnlineColumns(TransformerMixin, MadeOfOthers):
     def _done(self) -> bool:
         return all(step._done for step in self._every())
 
+    @property
+    def _settles(self) -> bool:
+        by_kind = any(isinstance(columns, str) for _, _, columns in self.parts)
+        return by_kind or any(step._settles for step in self._every())
+
     def can(self, verb: str) -> bool:
         """False: it keeps no examples."""
         return False
@@ -250,11 +255,13 @@ class OnlineColumns(TransformerMixin, MadeOfOthers):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all parts to one file; :func:`onlinesvm.load` reads it."""
-        with self._register:
-            arrays = self._arrays()
-        write(path, "OnlineColumns", arrays)
+        write(path, "OnlineColumns", self._arrays())
 
     def _arrays(self) -> dict[str, NDArray[Any]]:
+        with self._register:
+            return self._arrays_now()
+
+    def _arrays_now(self) -> dict[str, NDArray[Any]]:
         arrays: dict[str, NDArray[Any]] = {}
         begun = self.__sklearn_is_fitted__()
         told = []

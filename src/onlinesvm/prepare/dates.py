@@ -87,5 +87,9 @@ class OnlineDates(ReadsObjects):
     def _done(self) -> bool:
         return True
 
+    @property
+    def _settles(self) -> bool:
+        return False
+
     def _names_from(self, names: list[str]) -> list[str]:
         return [f"{name}_{part}" for name in names for part in _PARTS]

@@ -68,6 +68,10 @@ class FourierFeatures(KernelFeatures):
     )
     random_state: int = count(default=0, doc="Seed of the frequencies.")
 
+    @property
+    def _settles(self) -> bool:  # names of dicts have frequencies in order of arrival
+        return isinstance(self.gamma, str) or self._vocabulary is not None
+
     def _core_params(self, n_features: int) -> dict[str, Any]:
         settings = super()._core_params(n_features)
         if settings["orthogonal"] and self.kernel != "rbf":

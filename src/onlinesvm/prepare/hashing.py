@@ -64,5 +64,9 @@ class OnlineHashing(ReadsObjects):
     def _done(self) -> bool:
         return True
 
+    @property
+    def _settles(self) -> bool:
+        return False
+
     def _names_from(self, names: list[str]) -> list[str]:
         return [f"onlinehashing{i}" for i in range(self.n_components)]

@@ -137,6 +137,10 @@ class OnlineImputer(OneToOneFeatureMixin, WarmingUp):
     def _moves(self) -> bool:
         return self.strategy != "constant" and super()._moves
 
+    @property
+    def _settles(self) -> bool:
+        return self.strategy != "constant" or self._vocabulary is not None
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True

@@ -6,7 +6,7 @@ import copy
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -19,10 +19,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..base import OnlineEstimator, OnlineTransformer
+from ..base.classifier import NoProbabilities
 from ..base.json_values import from_json, to_json
 from ..base.keys import Key, demand_borne, read_wanted
 from ..base.locking import MadeOfOthers
 from ..base.persistence import rebuilt, write
+from ..base.settled import IdRuns, warn_of
 from ..base.validation import MAX_ID, one_row
 from ..base.wrapping import WrapsModel
 from .columns import OnlineColumns
@@ -38,6 +40,8 @@ class _Progress:
     held: Held | None  # while something warms up
     names: Names
     classes: Any = None  # as the first call named them
+    settled_by: IdRuns | None = None  # the rows that settled the steps that are done
+    removed_from: tuple[str, ...] = ()  # steps that were settled on rows removed since
 
 
 def _decides(pipeline: Any) -> bool:
@@ -104,6 +108,9 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
     True
     """
 
+    # A wrapper with probabilities stands around a pipeline and never in it.
+    predict_proba = NoProbabilities()
+    predict_log_proba = NoProbabilities()
     memory = None
     transform_input = None
     verbose = False
@@ -111,6 +118,8 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
     _names: Names = None
     _classes: Any = None
     _settled: tuple[Any, ...] = ()  # the steps, once all but the last are done
+    _settled_by: IdRuns | None = None  # the rows that settled the steps that are done
+    _removed_from: tuple[str, ...] = ()  # steps that were settled on rows removed since
 
     def __init__(self, steps: list[tuple[str, Any]]) -> None:
         self.steps = steps
@@ -141,7 +150,8 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
         for step in transformers:
             rows = _through(step.fit(rows, sample_weight=sample_weight), rows)
         last.fit(rows, y, sample_weight=sample_weight, keys=keys)
-        return self._stand(_Progress(transformers, last, None, names))
+        by = IdRuns.first(last.n_seen_)
+        return self._stand(_Progress(transformers, last, None, names, settled_by=by))
 
     def partial_fit(
         self,
@@ -189,12 +199,12 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
                 raise ValueError("classes is for classifiers; leave it out")
             transformers, last = self._anew()
             held = Held.nothing() if self._warm_up_rows() else None
-            progress = _Progress(transformers, last, held, names, classes)
+            by = IdRuns.first(0)
+            progress = _Progress(transformers, last, held, names, classes, by)
         else:
             if classes is not None:
                 last._labels_for(classes, fresh=False)
-            transformers = tuple(step for _, step in self.steps[:-1])
-            progress = _Progress(transformers, last, self._held, self._names, self._classes)
+            progress = self._progress()
         return self._stand(self._after(progress, batch))
 
     def learn_one(self, x: Any, y: Any = None, w: float = 1.0, key: Any = None) -> Self:
@@ -204,9 +214,11 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
             if row is not None:
                 self.steps[-1][1].learn_one(row, y, w, key)
                 return self
-            target = None if y is None else self.steps[-1][1]._one_target(y)
-            keys = None if key is None else [key]
-            return self.partial_fit(one_row(x), target, sample_weight=w, keys=keys)
+            self._demand_steps()
+            last = self.steps[-1][1]
+            target = None if y is None else last._one_target(y)
+            more = {"sample_weight": w, "keys": None if key is None else [key]}
+            return self.partial_fit(one_row(x), target, **more, **last._said_of_one())
 
     def _after(self, progress: _Progress, batch: Held) -> _Progress:
         """Where a pipeline stands that went on with these examples; the one before is untouched."""
@@ -218,9 +230,7 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
                 progress = self._learned_afresh(progress, held)
             else:
                 last = self._shown(copy.copy(progress.last), progress, first)
-                progress = _Progress(
-                    progress.transformers, last, held, progress.names, progress.classes
-                )
+                progress = replace(progress, last=last, held=held)
         if not len(batch):
             return progress
         if not any(step._moves for step in progress.transformers):
@@ -238,7 +248,12 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
         _learn(last, rows, held, progress.classes)
         warm = held.counted >= self._warm_up_rows()
         return _Progress(
-            transformers, last, None if warm else held, progress.names, progress.classes
+            transformers,
+            last,
+            None if warm else held,
+            progress.names,
+            progress.classes,
+            IdRuns.of(held.ids),
         )
 
     def _learned(self, progress: _Progress, batch: Held, last: Any) -> _Progress:
@@ -252,7 +267,7 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
             rows = _through(step, rows)
             after.append(step)
         _learn(last, rows, batch, progress.classes)
-        return _Progress(tuple(after), last, None, progress.names, progress.classes)
+        return replace(progress, transformers=tuple(after), last=last, held=None)
 
     def _shown(self, last: Any, progress: _Progress, batch: Held) -> Any:
         rows = batch.rows
@@ -270,10 +285,25 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
             _held=progress.held,
             _names=progress.names,
             _classes=progress.classes,
+            _settled_by=progress.settled_by,
+            _removed_from=progress.removed_from,
             _settled=parts if done else (),
             steps=list(zip(names, parts, strict=True)),
         )
         return self
+
+    def _progress(self) -> _Progress:
+        """Where it stands."""
+        *transformers, last = (step for _, step in self.steps)
+        return _Progress(
+            tuple(transformers),
+            last,
+            self._held,
+            self._names,
+            self._classes,
+            self._settled_by,
+            self._removed_from,
+        )
 
     def _settled_as_it_is(self) -> Self:
         """A pipeline whose steps have all learned elsewhere."""
@@ -438,17 +468,42 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
         """Let the last step forget examples, by ids or by keys, where it can.
 
         The preparation is not touched: a mean over the warm-up keeps the share of a row that is
-        unlearned. Where not even that may stay, fit the preparation on other rows first. A
-        certificate speaks of the last step.
+        unlearned. A :class:`SettledWarning` names the steps that were settled on such rows, and so
+        does a certificate, which is about the last step. Where not even that may stay, fit the
+        preparation on other rows first. During the warm-up all is settled anew without the rows.
         """
         last = self.steps[-1][1]
-        if keys is not None and ids is None and self._held is not None:
+        if keys is not None and ids is None:
             demand_borne(keys, self.keys_held())
             ids, keys = np.sort(self.ids_of(keys)), None
         result = last.unlearn(ids, keys=keys, certificate=certificate)
+        gone = np.atleast_1d(np.asarray(ids, dtype=np.int64))
+        steps, before = self._steps_settled_on(gone), self._removed_from
+        self._removed_from = tuple(steps)
+        if self._settled_by is not None:
+            self._settled_by = self._settled_by.without(gone)
         if self._held is not None:
-            self._held = self._held.without(np.atleast_1d(np.asarray(ids)))
-        return result if certificate else self
+            self._held = self._held.without(gone)
+        else:
+            warn_of(_by_step({name: kind for name, kind in steps.items() if name not in before}))
+        if not certificate:
+            return self
+        return result.naming(_by_step(steps), last._claim) if steps else result
+
+    def _steps_settled_on(self, ids: NDArray[np.int64]) -> dict[str, str]:
+        """The steps that were settled on rows that include these, or some removed before."""
+        warm = self._held is None  # until then every row has a part in every step
+        found = {}
+        for name, step in self.steps[:-1]:
+            by = self._settled_by if warm and step._done else None
+            met = len(ids) > 0 and (by is None or by.meet(ids))
+            if step._settles and (met or name in self._removed_from):
+                found[name] = type(step).__name__
+        return found
+
+    def _settled_on(self, ids: NDArray[np.int64]) -> dict[str, Any]:
+        last: dict[str, Any] = self.steps[-1][1]._settled_on(ids)
+        return _by_step(self._steps_settled_on(ids)) | last
 
     def ids_of(self, keys: Any) -> NDArray[np.int64]:
         """The examples held that bear a key, or one of several, in order of arrival."""
@@ -522,10 +577,15 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
 
     def __copy__(self) -> OnlinePipeline:
         """A copy that goes its own way, since the last step learns in place."""
-        state = self._live_state() | {"_settled": ()}
-        twin = type(self)([(name, copy.copy(step)) for name, step in state.pop("steps")])
+        state = self._live_state()
+        twin = type(self)(state.pop("steps"))
         twin.__dict__.update(state)
         return twin
+
+    def _detached(self, state: dict[str, Any]) -> dict[str, Any]:
+        steps = [(name, copy.copy(step)) for name, step in state["steps"]]
+        settled = tuple(step for _, step in steps) if state.get("_settled") else ()
+        return state | {"steps": steps, "_settled": settled}
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all steps to one file, whole or not at all; :func:`onlinesvm.load` reads it.
@@ -533,20 +593,21 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
         Loaded, it goes on as if it had never stopped, bit for bit, in the middle of a warm-up, too.
         """
         self._demand_steps()
-        with self._register:
-            arrays = self._arrays()
-        write(path, "OnlinePipeline", arrays)
+        write(path, "OnlinePipeline", self._arrays())
 
     def _arrays(self) -> dict[str, NDArray[Any]]:
         arrays: dict[str, NDArray[Any]] = {}
-        for i, (_, step) in enumerate(self.steps):
-            arrays |= {f"step{i}.{name}": array for name, array in step._arrays().items()}
-        facts = {
-            "steps": [[name, type(step).__name__] for name, step in self.steps],
-            "names": self._names,
-            "classes": self._classes,
-            "held": None if self._held is None else self._held.to_facts(),
-        }
+        with self._register:
+            for i, (_, step) in enumerate(self.steps):
+                arrays |= {f"step{i}.{name}": array for name, array in step._arrays().items()}
+            facts = {
+                "steps": [[name, type(step).__name__] for name, step in self.steps],
+                "names": self._names,
+                "classes": self._classes,
+                "held": None if self._held is None else self._held.to_facts(),
+                "settled_by": None if self._settled_by is None else self._settled_by.runs,
+                "removed_from": list(self._removed_from),
+            }
         text = json.dumps({k: to_json(k, v) for k, v in facts.items()}, allow_nan=False)
         arrays["facts"] = np.frombuffer(text.encode(), dtype=np.uint8)
         return arrays
@@ -555,7 +616,8 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
     def _from_arrays(cls, arrays: dict[str, NDArray[Any]]) -> OnlinePipeline:
         text = arrays.pop("facts").tobytes()
         facts = {name: from_json(value) for name, value in dict(json.loads(text)).items()}
-        if facts.keys() != {"steps", "names", "classes", "held"}:
+        facts = {"settled_by": None, "removed_from": [], **facts}  # which earlier files do not say
+        if facts.keys() != {"steps", "names", "classes", "held", "settled_by", "removed_from"}:
             raise ValueError("its pipeline has other facts than it should")
         steps = []
         for i, (name, kind) in enumerate(facts["steps"]):
@@ -578,6 +640,8 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
         if names is not None and len(set(names)) < len(names):
             raise ValueError("its column names are not distinct")
         model._names, model._classes = names, facts["classes"]
+        model._settled_by = IdRuns.from_fact(facts["settled_by"])
+        model._removed_from = _known_steps(facts["removed_from"], steps)
         if facts["held"] is not None:
             model._held = Held.from_facts(facts["held"])
             if model._held.counted >= model._warm_up_rows():
@@ -595,6 +659,18 @@ def make_online_pipeline(*steps: Any) -> OnlinePipeline:
     ['onlinescaler', 'sgdsvc']
     """
     return OnlinePipeline(make_pipeline(*steps).steps)
+
+
+def _known_steps(names: Any, steps: list[tuple[str, Any]]) -> tuple[str, ...]:
+    """Names of steps from a file, which is not to be trusted."""
+    if not isinstance(names, list) or not set(names) <= {name for name, _ in steps[:-1]}:
+        raise ValueError("rows were removed from steps that it does not have")
+    return tuple(names)
+
+
+def _by_step(steps: dict[str, str]) -> dict[str, str]:
+    """Steps as a certificate names them."""
+    return {f"step {name!r}": kind for name, kind in steps.items()}
 
 
 def _next_look(counted: int, warm_up: int) -> int:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -12,6 +15,8 @@ from numpy.typing import NDArray
 
 from ..base.frames import column_of, frame_of
 from ..base.keys import Key, Keys, read_keys
+from ..base.vocabulary import are_records
+from ..params import check_numbers
 
 Names = list[str] | None  # of the columns, in order; None: they have none, or dicts bring them
 
@@ -45,7 +50,7 @@ def read_named(X: Any, names: Names, *, fresh: bool) -> tuple[Named, Names]:
     """
     if isinstance(X, Named):
         return X, list(X.names)
-    if isinstance(X, list | tuple) and len(X) and isinstance(X[0], Mapping):
+    if are_records(X):
         names = [str(name) for name in X[0]] if fresh or names is None else names
         for record in X:
             if record and not any(name in record for name in names):
@@ -75,7 +80,7 @@ def read_table(X: Any, names: Names, *, fresh: bool) -> tuple[Any, Names]:
         columns = dict(zip(found, frame.columns, strict=True))
         _demand_all(names or [], columns)
         return _values(frame, [columns[name] for name in names or []]), names
-    if isinstance(X, list | tuple) and len(X) and isinstance(X[0], Mapping):
+    if are_records(X):
         if names is None or fresh:
             return list(X), None
         for record in X:
@@ -135,7 +140,7 @@ def _tidy(rows: list[list[Any]]) -> NDArray[Any]:
     for i, row in enumerate(rows):
         table[i] = row
     plain = all(isinstance(v, int | float | np.number | np.bool_) for row in rows for v in row)
-    return table.astype(np.float64) if plain else table
+    return check_numbers("X", table) if plain else table
 
 
 def record_of(rows: Any, i: int, names: list[Any]) -> dict[Any, float]:
@@ -280,10 +285,14 @@ class Held:
             rows = (rows.data, rows.indices, rows.indptr, rows.shape[1])
         elif isinstance(rows, np.ndarray) and rows.dtype.kind in "fiub":
             rows = rows.astype(np.float64)
+        elif isinstance(rows, np.ndarray):
+            rows = _saved_cells(rows)
+        elif isinstance(rows, list):
+            rows = [{name: _saved(value) for name, value in record.items()} for record in rows]
+        elif isinstance(rows, Named):
+            rows = {"names": list(rows.names), "values": _saved_cells(rows.values)}
         if y is not None and y.dtype.kind == "U":
             y = np.array(y.tolist())  # as wide as its longest
-        if isinstance(rows, Named):
-            rows = {"names": list(rows.names), "values": rows.values}
         keys = {} if all(key is None for key in self._keys()) else {"keys": self.keys}
         w = self.weights
         w = None if w is None or (w == 1).all() else w  # a cut may leave some that say nothing
@@ -322,6 +331,24 @@ class Held:
         if keys is not None and (not isinstance(keys, list) or read_keys(keys, n) != keys):
             raise ValueError("its held rows do not fit their keys")
         return Held(rows, None if y is None else np.asarray(y), w, ids, keys)
+
+
+def _saved_cells(table: NDArray[Any]) -> NDArray[Any]:
+    if table.dtype != object:
+        return table
+    cells = np.empty(table.size, dtype=object)
+    for i, value in enumerate(table.ravel()):
+        cells[i] = _saved(value)
+    return cells.reshape(table.shape)
+
+
+def _saved(value: Any) -> Any:
+    """A cell as a file can hold it, which every step reads as the same."""
+    if type(value) in (str, float, int, bool, NoneType):
+        return value
+    if isinstance(value, Decimal | Fraction | np.longdouble):
+        return float(value)
+    return None if type(value).__name__ == "NAType" else value  # of pandas
 
 
 def _appended(one: Any, other: Any) -> Any:

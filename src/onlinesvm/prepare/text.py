@@ -182,6 +182,10 @@ class OnlineText(ReadsObjects):
     def _moves(self) -> bool:
         return (self.weighting, self.after) == ("tfidf", "move")
 
+    @property
+    def _settles(self) -> bool:
+        return (self.vocabulary, self.weighting) != ("hashing", "counts")
+
     def _read_rows(self, X: Any, *, fresh: bool, learning: bool = True) -> tuple[Rows, Columns]:
         listed = isinstance(X, list | tuple | np.ndarray) and np.ndim(X) == 1
         if listed and len(X) and isinstance(X[0], str):

@@ -16,7 +16,7 @@ from onlinesvm.reference.offline_ramp import OfflineRamp
 from onlinesvm.reference.passive_aggressive import PassiveAggressive
 from onlinesvm.reference.perceptron import Perceptron
 from onlinesvm.reference.poker import Poker
-from onlinesvm.reference.ramp import Greedy, Margin, OneVsRest, QueryAll, Ramp
+from onlinesvm.reference.ramp import Greedy, Latest, Margin, OneVsRest, QueryAll, Ramp
 from onlinesvm.reference.retrain import Retrain
 from onlinesvm.reference.smo import SMO
 from onlinesvm.reference.stream_svm import StreamSVM
@@ -29,6 +29,7 @@ __all__ = [
     "Huller",
     "Incremental",
     "Kernel",
+    "Latest",
     "Margin",
     "Norma",
     "Nystroem",

@@ -29,9 +29,10 @@ class EllipsoidSVM:
     True
     """
 
-    def __init__(self, C: float = 1.0) -> None:
-        self.C = C
+    def __init__(self, C: float = 1.0, lookahead: int = 1) -> None:
+        self.C, self.lookahead = C, lookahead
         self.updates = 0
+        self.waiting: list[Array] = []
 
     def learn(self, x: ArrayLike, y: float) -> None:
         """One step; an example inside changes nothing."""
@@ -41,6 +42,18 @@ class EllipsoidSVM:
             self.L, self.L_inv = (np.eye(len(p)) * s for s in (self.C**-0.5, self.C**0.5))
             self.updates = 1
             return
+        if self.distance(p) > 1:
+            self.waiting.append(p)
+        if len(self.waiting) == self.lookahead:
+            self.flush()
+
+    def flush(self) -> None:
+        """The farthest of those that wait enters, and the farthest again, until none is outside."""
+        for _ in range(len(self.waiting)):
+            self._hold(max(self.waiting, key=self.distance))
+        self.waiting = []
+
+    def _hold(self, p: Array) -> None:
         q = self.L_inv @ (p - self.c)
         rho = float(np.linalg.norm(q))
         if rho <= 1:

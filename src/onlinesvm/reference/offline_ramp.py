@@ -36,15 +36,21 @@ class OfflineRamp(Ramp):
 
     rounds: list[float]
 
-    def fit(self, X: ArrayLike, y: ArrayLike, weight: ArrayLike = 1.0) -> OfflineRamp:
-        """Forget, then train on all rows."""
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        weight: ArrayLike = 1.0,
+        start: NDArray[np.bool_] | None = None,
+    ) -> OfflineRamp:
+        """Forget, then train on all rows; the first round is on those of ``start``, or on all."""
         rows = np.asarray(X, dtype=np.float64)
         self._delete(np.arange(len(self.X)))
         self.n_seen = len(rows)
         for i, (x, y_i, w_i) in enumerate(zip(rows, *np.broadcast_arrays(y, weight), strict=True)):
             if w_i > 0.0:
                 self._add(Example(x, float(y_i), float(w_i), i))
-        self.V = np.ones(len(self.X), dtype=bool)
+        self.V = np.ones(len(self.X), dtype=bool) if start is None else start
         self._settle()
         return self
 

@@ -176,7 +176,9 @@ class Poker(StoredExamples):
         G = self._G()
         slack = G <= 0.0
         slack[:old] = True
-        pretended = np.where(slack, G, -1.0)  # a violator pretends a slack of 1
+        # A violator pretends a slack of 1, or where all start alike up to 2: not all come at once.
+        spread = np.arange(len(G)) / len(G) if first else 0.0
+        pretended = np.where(slack, G, -1.0 - spread)
         if not slack.all():
             self._fixed_bias(pretended, G - pretended)
         self._adjust_bias()

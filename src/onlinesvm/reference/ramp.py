@@ -18,6 +18,11 @@ from onlinesvm.reference.kernels import Array, Kernel
 from onlinesvm.reference.stored import StoredExamples, turns, violations
 
 SNAP = 1e-12  # alpha this close to a bound, relative to C_i, is put exactly on it
+ROUGH = 25  # times the tolerance: how well the hinge loss is solved to see who is on the wrong side
+FEW, SHARE = (
+    16,
+    64,
+)  # examples put aside that are worth a look, and how many times fewer than there are
 
 
 class Example(NamedTuple):
@@ -45,10 +50,12 @@ class QueryAll:
 
 @dataclass
 class Margin:
-    """OnlineASVM-R, Algorithm 3: ask when |f(x)| <= 1."""
+    """OnlineASVM-R, Algorithm 3: ask when |f(x)| <= 1, or farther out."""
+
+    width: float = 1.0
 
     def ask(self, model: Ramp, example: Example) -> Iterator[Example]:
-        if abs(model.score(example.x)[0]) <= 1.0:
+        if abs(model.score(example.x)[0]) <= self.width:
             yield example
 
 
@@ -65,6 +72,23 @@ class Greedy:
             f = model.score(np.array([e.x for e in self.waiting]))
             yield self.waiting[int(np.argmin(np.abs(f)))]
             self.waiting = []
+
+
+@dataclass
+class Latest:
+    """Ask for the one closest to the boundary of the h latest examples, each once: as printed."""
+
+    h: int = 5
+    window: list[Example] = field(default_factory=list)
+    asked: list[Example] = field(default_factory=list)
+
+    def ask(self, model: Ramp, example: Example) -> Iterator[Example]:
+        self.window = [*self.window, example][-self.h :]
+        f = model.score(np.array([e.x for e in self.window]))
+        best = self.window[int(np.argmin(np.abs(f)))]
+        if not any(e is best for e in self.asked):
+            self.asked.append(best)
+            yield best
 
 
 class Ramp(StoredExamples):
@@ -91,6 +115,8 @@ class Ramp(StoredExamples):
         Support vectors to keep at most; None keeps all.
     forget : {"outlier_first", "oldest", "least_significant"}
         Which of them go.
+    reexamine : bool
+        Whether those outside V are examined anew each time they have doubled (ours).
     query : Query
         Which labels to ask for: ``QueryAll()``, ``Margin()`` or ``Greedy(h)``.
     max_rounds : int
@@ -129,6 +155,7 @@ class Ramp(StoredExamples):
         m: int | None = None,
         max_support: int | None = None,
         forget: str = "outlier_first",
+        reexamine: bool = True,
         query: Query | None = None,
         max_rounds: int = 50,
     ) -> None:
@@ -137,6 +164,8 @@ class Ramp(StoredExamples):
         self.tol_kkt, self.tol_gain = tol_kkt, tol_gain
         self.m, self.max_support, self.max_rounds = m, max_support, max_rounds
         self.forget = forget
+        self.reexamine = reexamine and np.isfinite(s)
+        self.put_aside, self.quota = 0, FEW
         self.query = QueryAll() if query is None else query
         self.labels_used = self.evicted = 0
         self.y, self.C_i, self.K_ii, self.alpha, self.g = np.zeros((5, 0))
@@ -153,11 +182,28 @@ class Ramp(StoredExamples):
             if asked.weight > 0.0:
                 self._learn(asked)
 
+    def learn_call(self, X: ArrayLike, y: ArrayLike) -> None:
+        """Receive labelled rows together, and be stationary once at the end (ours)."""
+        rows, labels = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
+        for x, label in zip(rows, labels, strict=True):
+            self._add(Example(x, float(label), 1.0, self.n_seen))
+            self.n_seen += 1
+            self.labels_used += 1
+        many = 2 * len(rows) >= len(self.X)
+        if self.reexamine and (many or self.put_aside >= self.quota):
+            self._examine()
+        else:
+            self._settle()
+        self._shed()
+        self._trim()
+
     def _learn(self, example: Example) -> None:
         """Algorithm 1 for one labelled example, then Algorithm 2."""
         g_new = self._add(example)  # steps 2, 3
         if 0.0 <= g_new <= 1.0 - self.s:  # step 4; elsewhere the solution is still stationary
             self._settle()  # steps 9 to 27
+        if self.reexamine and self.put_aside >= self.quota:
+            self._examine()
         self._shed()
         self._trim()
 
@@ -171,12 +217,30 @@ class Ramp(StoredExamples):
             self._relocate(V)
             self._optimise()
 
-    def _optimise(self) -> None:
+    def _examine(self) -> None:
+        """Begin anew from the hinge loss, so that what was taken for noise may come back (ours).
+
+        Outside V is then who is on the wrong side of the hinge solution or, of a class of which
+        that would be more than half, beyond the ramp; from there on as ever.
+        """
+        self.V[:] = True
+        self._optimise(ROUGH * self.tol_kkt)
+        edge = np.full_like(self.g, 1.0)
+        for sign in (-1.0, 1.0):
+            own = self.y == sign
+            if 2 * self.C_i[own & (self.g > 1.0)].sum() > self.C_i[own].sum():
+                edge[own] = 1.0 - self.s
+        self._relocate(self.g <= edge)
+        self._settle()
+        self.put_aside = 0
+        self.quota = max(int(np.count_nonzero(~self.V)), FEW, len(self.V) // SHARE)
+
+    def _optimise(self, tol: float | None = None) -> None:
         """Maximise the dual (11) on V by one-variable steps, best gain first (steps 10 to 15).
 
         Step 10 is printed with "or"; it takes a violator *and* a gain worth the step.
         """
-        while self.kkt() > self.tol_kkt:
+        while self.kkt() > (self.tol_kkt if tol is None else tol):
             best = self._best_alpha()
             gain = np.where(self.V, self._gain(best), 0.0)
             i = int(np.argmax(gain))  # (13)
@@ -193,6 +257,8 @@ class Ramp(StoredExamples):
         """Make V the active set; who leaves loses its multiplier (steps 16 to 26)."""
         for i in np.flatnonzero(self.V & ~V & (self.alpha > 0.0)):
             self._move(int(i), 0.0)
+        left = np.count_nonzero(self.V) - np.count_nonzero(V)
+        self.put_aside = max(0, self.put_aside + int(left))
         self.V = V
 
     def _shed(self) -> None:
@@ -252,6 +318,7 @@ class Ramp(StoredExamples):
         x, y, weight, id = example
         g = float(1.0 - y * self.score(x)[0])
         bound, inside = self.C * weight, g <= 1.0 - self.s
+        self.put_aside += not inside
         K_ii = self.kernel(x, x)[0, 0]
         self._append(x, y=y, C_i=bound, K_ii=K_ii, alpha=0.0, g=g, V=inside, ids=id)
         return g

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_decision"]
 
+_MOST_CLASSES = 50  # each takes a megabyte and two lines
+_LONGEST = 24  # letters of a label in the legend
+
 Floats = NDArray[np.float64]
 Labels = NDArray[Any]
 Mask = NDArray[np.bool_]
@@ -75,6 +78,10 @@ def plot_decision(
     if resolution < 2:
         raise ValueError(f"resolution must be at least 2, got {resolution!r}")
     classes = _classes(model)
+    if not 2 <= len(classes) <= _MOST_CLASSES:
+        raise ValueError(
+            f"the model knows {len(classes):,} classes; a plane is drawn for 2 to {_MOST_CLASSES}"
+        )
     strangers = set(y.tolist()) - set(classes.tolist())
     if strangers:
         raise ValueError(f"y holds labels the model does not know: {_listing(strangers)}")
@@ -227,6 +234,8 @@ def _draw_legend(ax: Axes, n_classes: int) -> None:
         handletextpad=0.4,
         columnspacing=1.4,
     )
+    for text in legend.get_texts():
+        text.set_parse_math(False)  # a label with dollars is a label
     for handle in legend.legend_handles[: len(handles)]:
         handle.set_sizes([28.0])  # type: ignore[union-attr]
 
@@ -324,7 +333,9 @@ def _tint(colour: str, strength: float) -> Any:
 
 def _seen(label: Any) -> str:
     """A label as fonts can draw it."""
-    return "".join(c if c.isprintable() else "?" for c in str(label))
+    text = str(label)
+    text = text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    return "".join(c if c.isprintable() else "?" for c in text)
 
 
 def _listing(values: set[Any]) -> str:

@@ -13,6 +13,7 @@ from onlinesvm.report.drawing import THEMED, inline_svg, panel
 from onlinesvm.report.history import plot_history, snapshot_row
 from onlinesvm.report.page_style import STYLE
 from onlinesvm.report.section import Section
+from onlinesvm.visible import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,6 +52,20 @@ def write_page(
     facts : dict of str to str
         What was run, in a few lines below the title.
     """
+    page = page_text(history, title=title, drifts=drifts, sections=sections, facts=facts)
+    with replacing(path) as file:
+        file.write(page)
+
+
+def page_text(
+    history: Iterable[Mapping[str, Any]],
+    *,
+    title: str,
+    drifts: Sequence[int],
+    sections: Iterable[Section],
+    facts: Mapping[str, str] | None,
+) -> bytes:
+    """The same as bytes."""
     shots = list(history)
     if not shots:
         raise ValueError("history is empty: pass the snapshots that prequential yields")
@@ -72,8 +87,7 @@ def write_page(
             "</main>\n</body>\n</html>\n",
         ]
     )
-    with replacing(path) as file:
-        file.write(page.encode())
+    return visible(page, lines=True).encode()
 
 
 def _facts(facts: Mapping[str, str]) -> str:

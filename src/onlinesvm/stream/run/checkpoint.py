@@ -14,15 +14,24 @@ from typing import Any
 
 import numpy as np
 
+from onlinesvm.atomic import opened_plainly
 from onlinesvm.base.json_values import from_json, to_json
 from onlinesvm.base.persistence import pack_among, unpack_among
 from onlinesvm.stream import plain
 from onlinesvm.stream.run.rows import block_from_bytes, block_to_bytes
 from onlinesvm.stream.sources import Block, Examples, Place
 
-__all__ = ["GROWING", "Checkpoint"]
+__all__ = ["GROWING", "Checkpoint", "is_first_checkpoint"]
 
 GROWING = ("metrics", "timings", "drifts", "dead_letters")  # files whose lengths it holds
+_DAMAGED = (
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
+)
 _KIND = "RunCheckpoint"
 _NUMBERS = ("number", "arrived", "taken", "bad", "snapped")
 _FACTS = ("run", *_NUMBERS, "course", "place", "lengths")
@@ -88,10 +97,19 @@ class Checkpoint:
     def read(path: Path) -> Checkpoint:
         """From a file; one line says what is wrong with it."""
         try:
-            model, arrays = unpack_among(path.read_bytes(), _KIND)
+            with opened_plainly(path) as file:
+                model, arrays = unpack_among(file.read(), _KIND)
             return _understood(model, arrays)
-        except (ValueError, TypeError, LookupError, RecursionError) as error:
+        except _DAMAGED as error:
             raise ValueError(f"{path.name} cannot be used: {error!s:.400}") from None
+
+
+def is_first_checkpoint(path: Path) -> bool:
+    """Whether a file is the checkpoint of a run that has not begun."""
+    try:
+        return Checkpoint.read(path).number == 0
+    except (ValueError, OSError):
+        return False
 
 
 def _understood(model: Any, arrays: dict[str, Any]) -> Checkpoint:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import secrets
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from onlinesvm.atomic import replacing
+from onlinesvm.atomic import opened_plainly, replacing
 from onlinesvm.base.json_values import to_json
 from onlinesvm.base.persistence import FORMAT as MODEL_FORMAT
 from onlinesvm.stream.run.options import RunOptions
@@ -96,24 +97,34 @@ class RunConfig:
             "options": self.options.to_json(),
             "versions": self.versions,
         }
-        with replacing(path) as file:
+        with replacing(path, follow=False) as file:
             file.write(json.dumps(facts, indent=1, allow_nan=False).encode() + b"\n")
 
     @staticmethod
     def read(path: Path) -> RunConfig:
         """From a run folder."""
-        if not path.is_file():
+        if not os.path.lexists(path):
             raise ValueError(f"folder {str(path.parent)!r} has no run: run.json is missing")
         try:
             return _understood(path)
-        except (TypeError, LookupError, AttributeError, RecursionError, json.JSONDecodeError) as e:
+        except (
+            TypeError,
+            LookupError,
+            AttributeError,
+            ArithmeticError,
+            RecursionError,
+            UnicodeDecodeError,
+            json.JSONDecodeError,
+        ) as e:
             raise ValueError(f"{path} is damaged: {e!s:.100}") from None
 
 
 def _understood(path: Path) -> RunConfig:
-    if path.stat().st_size > _LARGEST:
+    with opened_plainly(path) as file:
+        text = file.read(_LARGEST + 1)
+    if len(text) > _LARGEST:
         raise ValueError(f"{path} is longer than any run.json")
-    facts = json.loads(path.read_text("utf-8"))
+    facts = json.loads(text.decode())
     library = str(facts["versions"]["onlinesvm"])[:20]
     if facts["format"] != [FORMAT, MODEL_FORMAT]:
         raise ValueError(

@@ -5,8 +5,15 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from onlinesvm.stream.run.checkpoint import is_first_checkpoint
+from onlinesvm.stream.run.log import is_head_of_log
+
 __all__ = ["RunFolder"]
 
+_SCRATCH = re.compile(
+    r"\.(?:(?:checkpoint|log)-\d{8}\.bin|run\.json|unlearning\.json|model\.onlinesvm)"
+    r"\.onlinesvm-tmp(?:-[0-9a-f]{8})?"
+)
 _NUMBERED = re.compile(r"(checkpoint|log)-(\d{8})\.bin")
 
 
@@ -75,14 +82,25 @@ class RunFolder:
                 )
 
     def _is_ours(self, path: Path) -> bool:
-        """Whether a beginning that was cut short may have left it."""
-        growing = {self.metrics, self.timings, self.drifts, self.dead_letters}
-        names = growing | {self.model, self.lock}
-        scratch = path.name.startswith(".") and path.name.endswith(".tmp")
-        return path in names or scratch or _NUMBERED.fullmatch(path.name) is not None
+        """Whether a beginning that was cut short has left it: by what is in it, not by its name."""
+        if path == self.lock or path.is_symlink() or not path.is_file():
+            return path == self.lock
+        if _SCRATCH.fullmatch(path.name):
+            return True
+        if path in {self.metrics, self.timings, self.drifts, self.dead_letters}:
+            return not path.stat().st_size
+        if path == self.log(0):
+            return is_head_of_log(path)
+        return path == self.checkpoint(0) and is_first_checkpoint(path)
+
+    def sweep_scratch(self) -> None:
+        """Remove files that a kill left half-way; for whoever holds the lock."""
+        for path in self.path.iterdir():
+            if _SCRATCH.fullmatch(path.name):
+                path.unlink(missing_ok=True)
 
     def sweep(self) -> None:
         """Remove what a beginning that was cut short has left."""
         for path in self.path.iterdir():
-            if path != self.lock:
+            if path != self.lock and self._is_ours(path):
                 path.unlink()

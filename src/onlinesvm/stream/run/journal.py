@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from onlinesvm.atomic import sync_folder
+from onlinesvm.atomic import opened_plainly, replacing, sync_folder
 from onlinesvm.stream.run.folder import RunFolder
 from onlinesvm.stream.run.log import Log, Scan, read_log, scan_log
 from onlinesvm.stream.run.rows import block_from_bytes, block_to_bytes
@@ -142,7 +142,8 @@ def _put_aside(path: Path, why: str, keep: int = 0) -> None:
     aside = path.with_name(path.name + ".damaged")
     warnings.warn(f"{why}; what it held is in {aside.name}", RuntimeWarning, stacklevel=2)
     if keep:
-        aside.write_bytes(path.read_bytes())
+        with opened_plainly(path) as file, replacing(aside, follow=False) as copy:
+            copy.write(file.read())
     else:
         path.replace(aside)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from onlinesvm.atomic import opened_plainly
 from onlinesvm.stream.run.appended import Appended
 
 __all__ = ["Lines", "read_lines"]
@@ -34,7 +35,7 @@ def _finite(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def read_lines(path: Path) -> Iterator[dict[str, Any]]:
     """The rows of a file that may be growing; a last line without end is left out."""
-    with open(path, "rb") as file:
+    with opened_plainly(path) as file:
         for number, line in enumerate(iter(lambda: file.readline(_LONGEST), b""), 1):
             if not line.endswith(b"\n"):
                 return

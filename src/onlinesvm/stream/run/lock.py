@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from onlinesvm.atomic import plain_file
+
 __all__ = ["Lock"]
 
 _BEYOND = 1 << 30  # Windows locks bytes, which nobody else can read then: one behind the number
@@ -14,7 +16,7 @@ class Lock:
     """Held until it is released or the process ends, however it ends."""
 
     def __init__(self, path: Path) -> None:
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        self._file = plain_file(path, os.O_RDWR | os.O_CREAT)
         try:
             _seize(self._file)
         except OSError:
@@ -24,6 +26,10 @@ class Lock:
                 f"folder {str(path.parent)!r} is in use by process {owner or 'unknown'}; "
                 "wait until it ends, or choose another folder"
             ) from None
+        if os.read(self._file, 21).strip(b"0123456789"):
+            os.close(self._file)
+            raise ValueError(f"{path} is not the lock of a run; choose another folder")
+        os.lseek(self._file, 0, os.SEEK_SET)
         os.ftruncate(self._file, 0)
         os.write(self._file, str(os.getpid()).encode())
 

@@ -14,9 +14,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from onlinesvm.atomic import opened_plainly
 from onlinesvm.stream.run.appended import Appended
 
-__all__ = ["Log", "Scan", "read_log", "scan_log"]
+__all__ = ["Log", "Scan", "is_head_of_log", "read_log", "scan_log"]
 
 _MAGIC = b"onlinesvm log 1\n"
 _HEAD = struct.Struct("<16s8sQ")  # magic, run, number
@@ -51,6 +52,14 @@ class Log:
         self._file.close()
 
 
+def is_head_of_log(path: Path) -> bool:
+    """Whether a file is a log without a record, or the beginning of one."""
+    if path.stat().st_size > _HEAD.size:
+        return False
+    head = path.read_bytes()
+    return head.startswith(_MAGIC) or _MAGIC.startswith(head)
+
+
 @dataclass(frozen=True, slots=True)
 class Scan:
     """What of a log can be read.
@@ -71,7 +80,8 @@ class Scan:
 
 def scan_log(path: Path, run: bytes, number: int) -> Scan:
     """How far a log can be read; one of another run is refused."""
-    size = path.stat().st_size
+    with opened_plainly(path) as file:
+        size = os.fstat(file.fileno()).st_size
     length = records = 0
     for record in _frames(path, run, number):
         length, records = record.end, records + 1
@@ -94,7 +104,7 @@ class _Frame:
 
 
 def _frames(path: Path, run: bytes, number: int) -> Iterator[_Frame]:
-    with open(path, "rb") as file:
+    with opened_plainly(path) as file:
         size = os.fstat(file.fileno()).st_size
         head = file.read(_HEAD.size)
         if len(head) < _HEAD.size:
@@ -125,7 +135,7 @@ def _behind(path: Path, scan: Scan, size: int) -> int:
     """Bytes that no crash explains: a torn record is the last one, data that never came is zero."""
     if not scan.length or size == scan.length:
         return 0
-    with open(path, "rb") as file:
+    with opened_plainly(path) as file:
         file.seek(scan.length)
         frame = file.read(_FRAME.size)
         length = _length(frame, scan.records)

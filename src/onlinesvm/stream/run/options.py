@@ -48,6 +48,10 @@ class RunOptions:
         every block.
     silence : {"wait", "end"}
         What to do when a live source has nothing more to say.
+    max_bad : float, default=1
+        The share of rows that may be bad: beyond it, once ten are, the run stops with an error, for
+        then mostly something else is wrong than a few rows. 1: it never does; `onlinesvm learn` has
+        0.1.
     """
 
     lesson: int = 1024
@@ -59,6 +63,7 @@ class RunOptions:
     fsync: Literal["interval", "always", "never"] = "interval"
     checkpoint_seconds: float = 30.0
     silence: Literal["wait", "end"] = "wait"
+    max_bad: float = 1.0
 
     def __post_init__(self) -> None:
         check_count("lesson", self.lesson, at_least=1)
@@ -66,6 +71,7 @@ class RunOptions:
             check_count("every", self.every, at_least=1)
         check_count("window", self.window, at_least=1)
         check_number("checkpoint_seconds", self.checkpoint_seconds, at_least=0)
+        check_number("max_bad", self.max_bad, at_least=0)
         check_word("fsync", self.fsync, FSYNC)
         check_word("silence", self.silence, ("wait", "end"))
         for name in ("metrics", "baselines", "classes"):
@@ -93,7 +99,7 @@ class RunOptions:
     def from_json(facts: Any) -> RunOptions:
         """From a file."""
         known = {field.name for field in fields(RunOptions)}
-        if not isinstance(facts, Mapping) or facts.keys() != known:
+        if not isinstance(facts, Mapping) or known - {"max_bad"} != facts.keys() - {"max_bad"}:
             raise ValueError("options must have the names of RunOptions")
         return RunOptions(**{name: from_json(value) for name, value in facts.items()})
 

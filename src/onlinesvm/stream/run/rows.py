@@ -61,7 +61,7 @@ def row_text(one: Examples, schema: Schema) -> str:
     else:
         row = X.to_dicts()[0] if isinstance(X, Frame) else None
         values = dict(zip(names, X[0].tolist(), strict=False)) if row is None else row
-    target = {} if one.y is None else {schema.target or "y": one.y[0].item()}
+    target = {} if one.y is None else {schema.target or "y": one.y[:1].tolist()[0]}
     return json.dumps(values | target, default=str)
 
 
@@ -111,7 +111,14 @@ def block_from_bytes(data: bytes) -> Block:
     """The block; a ValueError for bytes that were never one."""
     try:
         return _block(data)
-    except (TypeError, LookupError, AttributeError, RecursionError, struct.error) as error:
+    except (
+        TypeError,
+        LookupError,
+        AttributeError,
+        ArithmeticError,
+        RecursionError,
+        struct.error,
+    ) as error:
         raise ValueError(f"a block of rows is damaged: {error!s:.100}") from None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
@@ -13,7 +14,8 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from onlinesvm.atomic import replacing
+from onlinesvm.atomic import replacing, sync_folder
+from onlinesvm.base.persistence import save_with_about
 from onlinesvm.stream.course import Course
 from onlinesvm.stream.drift import Drift
 from onlinesvm.stream.enrolment import enrolled
@@ -24,7 +26,7 @@ from onlinesvm.stream.run.config import RunConfig
 from onlinesvm.stream.run.cutter import Cutter
 from onlinesvm.stream.run.folder import RunFolder
 from onlinesvm.stream.run.journal import Journal, count_rows
-from onlinesvm.stream.run.lines import Lines
+from onlinesvm.stream.run.lines import Lines, read_lines
 from onlinesvm.stream.run.lock import Lock
 from onlinesvm.stream.run.moment import Moment
 from onlinesvm.stream.run.options import RunOptions
@@ -38,6 +40,7 @@ from onlinesvm.stream.sources import BadRow, Block, Examples, Place, Source
 __all__ = ["Run"]
 
 _SHARE_OF_CHECKPOINTS = 20  # they take at most a twentieth of the time
+_FEW_BAD = 10  # rows, which a small table may have
 _PAUSE = 0.1  # seconds before a live source that has said nothing is asked again
 _MACHINE = ("seconds", "examples_per_second", "nbytes")  # what no second run would repeat
 
@@ -75,6 +78,8 @@ class Run:
     ) -> None:
         self._home, self._config, self._source, self._lock = home, config, source, lock
         self.model = start.model
+        keys = [c.name for c in config.schema.columns if c.part == "key"]
+        self._about = {"keys": keys} if keys else {}
         self._course = course_for(start.model, config)
         self._course.load(start.course)
         self._snapped, self.bad, self._arrived = start.snapped, start.bad, start.arrived
@@ -86,7 +91,7 @@ class Run:
         self._broken = False
         self._changed = False
         self._told = self.seen, self.bad
-        self._replaying = not source.replays
+        self._replaying = False  # until the log is there
         self._last_checkpoint, self._cost = time.monotonic(), 0.0
         with ExitStack() as undo:
             self._metrics = Lines(home.metrics, start.lengths["metrics"])
@@ -99,6 +104,8 @@ class Run:
             undo.callback(self._dead.close)
             self._journal = Journal(home, config.run, start.number, syncing(config.options.fsync))
             undo.pop_all()
+        self._replaying = not source.replays and self._journal.kept > 0
+        self._begun = False
         self._cutter = Cutter(config.options.next_lesson, start.taken, self._journal.cuts)
         if start.held is not None:
             self._cutter.add(start.held)
@@ -152,7 +159,11 @@ class Run:
 
     @classmethod
     def resume(
-        cls, folder: str | Path, source: Source, silence: Literal["wait", "end"] | None = None
+        cls,
+        folder: str | Path,
+        source: Source,
+        silence: Literal["wait", "end"] | None = None,
+        max_bad: float | None = None,
     ) -> Self:
         """Go on with the run in a folder, from the same source.
 
@@ -164,6 +175,8 @@ class Run:
             The one that the run was begun with; a pipe goes on behind the rows that have `arrived`.
         silence : {"wait", "end"}, optional
             What to do this time when a live source has nothing more to say; by default as begun.
+        max_bad : float, optional
+            The share of rows that may be bad this time; by default as begun.
 
         Raises
         ------
@@ -176,8 +189,11 @@ class Run:
         config.demand(source)
         if silence is not None:
             config = replace(config, options=replace(config.options, silence=silence))
+        if max_bad is not None:
+            config = replace(config, options=replace(config.options, max_bad=max_bad))
         lock = Lock(home.lock)
         try:
+            home.sweep_scratch()
             return newest_good(
                 home, config.run, lambda start: cls(home, config, source, lock, start)
             )
@@ -208,8 +224,26 @@ class Run:
             self._broken = True
             raise
 
+    def catch_up(self) -> None:
+        """Learn what has come and is not learned yet: rows in the log, rows that wait for others.
+
+        Afterwards a checkpoint holds all that the run knows. To be called on a source that is
+        silent, before something is changed in the model.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            When a signal came: all is as it was, on disk.
+        """
+        self._config = replace(self._config, options=replace(self._config.options, max_bad=1.0))
+        for _ in self.steps():
+            pass
+        if self.ended == "signal":
+            raise KeyboardInterrupt
+
     def _steps(self) -> Iterator[Moment]:
-        self.ended = None
+        self.ended, self._begun = None, True
+        self._demand_good()
         yield from self._lessons()  # a checkpoint may hold the rest of a block
         for block in self._arrivals():
             if block is None:
@@ -218,7 +252,9 @@ class Run:
                     yield self._moment(self._course.glance())
                 continue
             self._take(block)
+            self._demand_good()
             yield from self._lessons()
+            self._demand_good()
             if self._signals.heard is not None:
                 break
             if self._is_checkpoint_due():
@@ -289,6 +325,21 @@ class Run:
         self._place = block.end
         self._progress.arrive(block.done, self._cutter.waiting, len(block.examples))
         self._cutter.add(block.examples)
+
+    def _demand_good(self) -> None:
+        """A ValueError where so many rows are bad that something else must be wrong."""
+        if self.bad < _FEW_BAD or self.bad <= self._config.options.max_bad * self.arrived:
+            return
+        path, reasons = self._home.dead_letters, Counter[str]()
+        for letter in read_lines(path):
+            column = letter.get("column")
+            reasons[f"{column}: {letter['reason']}" if column else str(letter["reason"])] += 1
+        (why, _), *_ = reasons.most_common(1)
+        raise ValueError(
+            f"{self.bad:,} of {self.arrived:,} rows could not be used, mostly {why:.80} "
+            f"(see {path}); is the target the right column? mend the rows, name target= and "
+            "types=, or go on with max_bad=1"
+        )
 
     def _cut_short(self) -> None:
         """Learn what is there, though it is less than a lesson; the log remembers where."""
@@ -375,10 +426,14 @@ class Run:
         ------
         OSError
             When the disk is full or broken: in one line. The checkpoints before are as they were.
+        ValueError
+            When rows of a pipe wait in the log: `catch_up`, or go on with `steps`, first.
         """
         if self._broken:
             raise ValueError("the run has failed within a lesson; resume it from its folder")
         if self._replaying:  # the log has it all, and must not be forgotten half-way
+            if not self._begun:
+                raise ValueError("rows in the log are not learned yet: call catch_up() first")
             return
         begun = time.monotonic()
         for lines in (self._metrics, self._timings, self._drifts, self._dead):
@@ -407,13 +462,24 @@ class Run:
         _put(self._home.checkpoint(number), now.to_bytes())
         self._journal.begin(number)
         try:
-            self.model.save(self._home.model)
+            save_with_about(self._home.model, self.model, self._about, follow=False)
             self._journal.forget()
         except OSError as error:
             raise trouble(error, self._home.model) from None
         self._changed = False
         self._last_checkpoint = time.monotonic()
         self._cost = self._last_checkpoint - begun
+
+    def rewrite(self) -> None:
+        """Write both checkpoints anew: what the model has forgotten is in no file of it then.
+
+        It is on disk when this returns. Dead letters stay.
+        """
+        if self._replaying:
+            raise ValueError("rows in the log are not learned yet: call catch_up() first")
+        for _ in range(2):  # two are kept
+            self.checkpoint()
+        sync_folder(self._home.path)
 
     def _is_checkpoint_due(self) -> bool:
         seconds = self._config.options.checkpoint_seconds
@@ -482,7 +548,7 @@ def _lesson(rows: Examples) -> Lesson:
 
 def _put(path: Path, data: bytes) -> None:
     try:
-        with replacing(path) as file:
+        with replacing(path, follow=False) as file:
             file.write(data)
     except OSError as error:
         raise trouble(error, path) from None

@@ -15,6 +15,7 @@ from onlinesvm.stream.sources.examples import Fault, labels_of
 from onlinesvm.stream.sources.numbered import RowPlaces, rows_a_block
 from onlinesvm.stream.sources.schema import Column, Schema
 from onlinesvm.stream.sources.source import BadRow, Block, Examples, Place
+from onlinesvm.stream.sources.values import LONGEST_WORD
 from onlinesvm.stream.sources.wishes import Wishes
 
 __all__ = ["Archive"]
@@ -92,7 +93,7 @@ class Archive:
 
     def identity(self) -> dict[str, Any]:
         """The format and the first bytes."""
-        return {"format": "npz", "head": self._places.mark}
+        return {"format": "npz", "checksum": self._places.checksum()}
 
     def blocks(self, since: Place | None = None) -> Iterator[Block]:
         """The rows behind a place, in blocks of about a megabyte."""
@@ -168,6 +169,8 @@ class Archive:
                 raise ValueError(f"{self.name}: {told}") from None
         if X.dtype.kind == "U":
             raise ValueError(f"{self.name}: X must hold numbers, not text")
+        if y is not None and y.dtype.kind == "U" and y.dtype.itemsize > 4 * LONGEST_WORD:
+            raise ValueError(f"{self.name}: y has labels of more than {LONGEST_WORD:,} letters")
         if y is not None and y.shape != X.shape[:1]:
             raise ValueError(f"{self.name}: y must have one label for each row of X")
         return X.shape, None if y is None else y.dtype.kind

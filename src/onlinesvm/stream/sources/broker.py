@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
+from onlinesvm.stream.sources.examples import Fault
 from onlinesvm.stream.sources.objects import Objects
 from onlinesvm.stream.sources.raw import shown
 from onlinesvm.stream.sources.source import BadRow, Block, Place
 from onlinesvm.stream.sources.wishes import Wishes
 
-__all__ = ["COUNT", "Broker", "Message", "Messages", "address"]
+__all__ = ["COUNT", "Broker", "Message", "Messages", "address", "unsigned"]
 
 COUNT = 1000  # messages a block, fewer where there are no more for now
+LONGEST = 4 << 20  # bytes of a message; what is read of it takes many times that
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,7 @@ class Broker(ABC):
         first, _ = next(self._batches(None), ([], {}))
         if not first and wishes.schema is None:
             raise ValueError(f"{name}: has no message yet; types are settled by the first ones")
-        items = [message.data for message in first]
+        items = [bounded(message.data) for message in first]
         self._objects = (
             Objects.settle(name, items, wishes)
             if wishes.schema is None or items
@@ -60,7 +63,12 @@ class Broker(ABC):
     def blocks(self, since: Place | None = None) -> Iterator[Block]:
         """The messages behind a place, up to the last that is there now."""
         for messages, end in self._batches(since):
-            examples, faults = self._objects.read([message.data for message in messages])
+            examples, faults = self._objects.read([bounded(m.data) for m in messages])
+            faults |= {
+                i: Fault(f"is longer than {LONGEST >> 20} MB")
+                for i in faults
+                if len(messages[i].data) > LONGEST
+            }
             bad = [
                 BadRow(shown(messages[i].data), f.reason, f.column, file=messages[i].where)
                 for i, f in faults.items()
@@ -75,15 +83,25 @@ class Broker(ABC):
         """Messages behind a place, at most COUNT at once, and the place behind them."""
 
 
+def bounded(data: bytes) -> bytes:
+    """The same, or nothing, which is no JSON either, where it is too long."""
+    return data if len(data) <= LONGEST else b""
+
+
 def address(spec: str, port: int, what: str) -> tuple[SplitResult, str]:
     """The parts of ``scheme://host:port/name`` with its port, and the name."""
     parts = urlsplit(spec)
     name = parts.path.strip("/")
     if not parts.hostname or not name or "/" in name:
-        raise ValueError(f"{spec!r:.80} must be {parts.scheme}://host:{port}/{what}")
+        raise ValueError(f"{unsigned(spec)!r:.80} must be {parts.scheme}://host:{port}/{what}")
     try:
         known = parts.port or port
     except ValueError:
-        raise ValueError(f"{spec!r:.80} has no port between 1 and 65535") from None
+        raise ValueError(f"{unsigned(spec)!r:.80} has no port between 1 and 65535") from None
     host, at = parts.hostname, f"{parts.netloc.rpartition('@')[0]}@" if "@" in parts.netloc else ""
     return parts._replace(netloc=f"{at}{host}:{known}"), name
+
+
+def unsigned(spec: str) -> str:
+    """An address without the name and password in it."""
+    return re.sub(r"//.*@", "//...@", spec, flags=re.DOTALL)

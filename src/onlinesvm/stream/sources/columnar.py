@@ -88,8 +88,8 @@ class _File:
         self.schema, self.notes = self._typed.schema, self._typed.notes
 
     def identity(self) -> dict[str, Any]:
-        """The format and the first bytes."""
-        return {"format": self.word, "head": self._places.mark}
+        """The format and a checksum."""
+        return {"format": self.word, "checksum": self._places.checksum()}
 
     def blocks(self, since: Place | None = None) -> Iterator[Block]:
         """The rows behind a place, in blocks of about a megabyte."""

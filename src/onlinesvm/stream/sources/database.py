@@ -19,6 +19,7 @@ from onlinesvm.stream.sources.wishes import Wishes
 
 __all__ = ["Query", "open_query"]
 
+_KNOWN_BY = 1000  # last rows
 _FORM = re.compile(r"(sqlite|duckdb)://(?:/)?(?P<path>[^?]*)\?query=(?P<query>.+)", re.DOTALL)
 
 
@@ -68,7 +69,7 @@ class Query:
         for table in self._run():
             n, skipped = table.num_rows, min(max(start - row, 0), table.num_rows)
             if row < start <= row + n:
-                last = _mark(table.slice(start - row - 1, 1))
+                last = _mark(table.slice(0, start - row))
                 if since is not None and last != since.get("last"):
                     raise ValueError(
                         f"{self.name}: row {start} is not what it was; the query needs an ORDER BY "
@@ -77,11 +78,11 @@ class Query:
             row += n
             if skipped == n:
                 continue
-            table = table.slice(skipped)
+            whole, table = table, table.slice(skipped)
             examples, faults = self._typed.read(table)
             first = row - table.num_rows
             bad = [bad_row(self.name, first, table, i, fault) for i, fault in faults.items()]
-            end = {"row": row, "last": _mark(table.slice(table.num_rows - 1, 1))}
+            end = {"row": row, "last": _mark(whole)}
             yield Block(examples, end, bad)
         if row < start:
             raise ValueError(f"{self.name}: fewer rows than were read before; begin anew")
@@ -93,8 +94,10 @@ class Query:
         return self._tables(self.path, self.query)
 
 
-def _mark(row: Any) -> str:
-    return f"{crc32(repr(row.to_pylist()).encode()):08x}"
+def _mark(table: Any) -> str:
+    """A checksum of the last rows of a block."""
+    last = table.slice(max(0, table.num_rows - _KNOWN_BY))
+    return f"{crc32(repr(last.to_pylist()).encode()):08x}"
 
 
 def _sqlite(path: Path, query: str) -> Iterator[Any]:

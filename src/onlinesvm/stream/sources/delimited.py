@@ -8,6 +8,7 @@ from typing import Any
 
 from onlinesvm.stream.sources.arrow import csv, pyarrow
 from onlinesvm.stream.sources.dialect import (
+    BOM,
     RUNS,
     demand_text,
     has_names,
@@ -146,6 +147,8 @@ class Delimited:
             return pa.table({name: pa.array([], kind) for name, kind in types.items()})
         if self.separator == RUNS:
             data = squeezed(data, self.quote.encode())
+        if data.startswith(BOM):  # within a file it is text; the reader drops one
+            data = BOM + data
         comma = any(c.kind == "number" and c.form == "," for c in self.schema.columns)
         return csv_.read_csv(
             pa.BufferReader(data),

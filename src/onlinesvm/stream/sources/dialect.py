@@ -13,7 +13,7 @@ from onlinesvm.stream.sources.arrow import pyarrow
 from onlinesvm.stream.sources.kinds import judge
 from onlinesvm.stream.sources.words import GAPS
 
-__all__ = ["RUNS", "demand_text", "has_names", "sniffed_separator", "split", "squeezed"]
+__all__ = ["BOM", "RUNS", "demand_text", "has_names", "sniffed_separator", "split", "squeezed"]
 
 # In the order in which they are preferred where several cut all lines evenly: 1,5;2,5 has two.
 SEPARATORS = ("\t", ";", "|", ",", " ")
@@ -21,7 +21,7 @@ RUNS = "spaces"  # in any number, as one
 _LOOKED_AT = 100  # lines, and columns
 NUMERIC = ("number", "date", "flag")
 _SEP = re.compile(rb"sep=([^\r\n])\r?\n")
-_BOM = b"\xef\xbb\xbf"
+BOM = b"\xef\xbb\xbf"
 
 
 def demand_text(where: str, head: bytes) -> int:
@@ -46,7 +46,7 @@ def demand_text(where: str, head: bytes) -> int:
             f"{where}: its lines end in bare carriage returns; "
             f"convert it first: tr '\\r' '\\n' < {where} > new.csv"
         )
-    return len(_BOM) if head.startswith(_BOM) else 0
+    return len(BOM) if head.startswith(BOM) else 0
 
 
 def preamble(data: bytes) -> tuple[int, str | None]:

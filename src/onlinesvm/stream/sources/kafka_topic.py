@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from onlinesvm.stream.sources.arrow import demand
-from onlinesvm.stream.sources.broker import COUNT, Broker, Message, Messages
+from onlinesvm.stream.sources.broker import COUNT, Broker, Message, Messages, unsigned
 from onlinesvm.stream.sources.source import Place
 from onlinesvm.stream.sources.wishes import Wishes
 
@@ -26,7 +26,7 @@ class KafkaTopic(Broker):
         self._kafka = demand("confluent_kafka", "reading Kafka", "kafka")
         self._servers, _, self._topic = spec.removeprefix("kafka://").partition("/")
         if not self._servers or not self._topic or "/" in self._topic:
-            raise ValueError(f"{spec!r:.80} must be kafka://host:9092/topic")
+            raise ValueError(f"{unsigned(spec)!r:.80} must be kafka://host:9092/topic")
         super().__init__(f"kafka://{self._servers}/{self._topic}", wishes)
 
     def _batches(self, since: Place | None) -> Iterator[tuple[Messages, Place]]:

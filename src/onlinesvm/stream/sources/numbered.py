@@ -27,6 +27,14 @@ class RowPlaces:
         with path.open("rb") as file:
             self.mark = f"{crc32(file.read(_KNOWN_BY)):08x}"
 
+    def checksum(self) -> str:
+        """Of the whole file, which tells it from one that was written anew."""
+        with self.path.open("rb") as file:
+            checksum = 0
+            while piece := file.read(1 << 20):
+                checksum = crc32(piece, checksum)
+        return f"{checksum:08x}"
+
     def place(self, row: int) -> Place:
         """Behind so many rows."""
         return {"row": row, "head": self.mark}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -21,6 +22,8 @@ __all__ = ["Objects"]
 
 _PLAIN = {int, float, bool, type(None)}
 _NESTED = (dict, list)
+_MOST = 1000  # names: rows are tables here, and one of each name for each row would fill the memory
+_CELLS, _FEW = 1_000_000, 100  # by which, and by how many rows at least, kinds are judged
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +44,24 @@ class Objects:
                 f"{where}: its first row {why}; every line must be a JSON object: "
                 f"jq -c '.[]' {where} > new.jsonl turns an array into such lines"
             )
-        names = list(dict.fromkeys(name for row in rows for name in row))
+        counts = Counter(name for row in rows for name in row)
         if wishes.schema is not None:
-            return Objects(_met(where, names, wishes.schema))
+            return Objects(_met(where, list(counts), wishes.schema))
+        asked = {wishes.target, *wishes.keys, *wishes.types}
+        names = _usual(counts, asked)
+        rows = rows[: max(_FEW, _CELLS // len(names))] if names else rows
         columns = {name: [row.get(name) for row in rows] for name in names}
         nested = [n for n, c in columns.items() if not are_slips(sum(map(_is_nested, c)), len(c))]
-        asked = {wishes.target, *wishes.keys, *wishes.types}
         nested = [name for name in nested if name not in asked]
         cells = {n: pyarrow().array([_text(v) for v in c], "string") for n, c in columns.items()}
         ignore = [*wishes.ignore, *(name for name in nested if name not in wishes.ignore)]
         settled = settle(where, names, cells, replace(wishes, ignore=ignore))
         told = [f"column {n!r} holds lists or objects: ignored" for n in nested]
+        if len(counts) > len(names):
+            told.append(
+                f"{len(counts):,} names in the first rows: the {len(names):,} most frequent are "
+                "read"
+            )
         return Objects(settled.schema, (*told, *settled.notes))
 
     def read(self, items: Sequence[bytes]) -> tuple[Examples, dict[int, Fault]]:
@@ -67,6 +77,14 @@ class Objects:
                     faults.setdefault(i, Fault("is a list or an object", column.name))
             cells[column.name] = _cells(values, column)
         return assemble(self.schema, cells, len(rows), faults)
+
+
+def _usual(counts: Counter[str], asked: Iterable[object]) -> list[str]:
+    """The names of columns: in their order, and where there are many those met most often."""
+    if len(counts) <= _MOST:
+        return list(counts)
+    kept = {name for name, _ in counts.most_common(_MOST)} | (counts.keys() & set(asked))
+    return [name for name in counts if name in kept]
 
 
 def _met(where: str, names: list[str], schema: Schema) -> Schema:

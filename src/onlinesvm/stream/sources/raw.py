@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
+from zlib import crc32
 
 from onlinesvm.stream.sources.source import BadRow
 
@@ -52,14 +53,25 @@ class Raw:
     end_byte: int
     end_line: int
     bad: tuple[BadRow, ...] = ()
+    checksum: int = field(default=0, compare=False)  # of the stream up to its end
+    left_out: bytes = b""  # behind the data, as it stands, up to what a person is shown
 
 
-def steady(stream: Stream, records: Records, byte: int, line: int, ending: Ending) -> Iterator[Raw]:
+def steady(
+    stream: Stream,
+    records: Records,
+    byte: int,
+    line: int,
+    ending: Ending,
+    checksum: int = 0,
+    data: bytes = b"",
+) -> Iterator[Raw]:
     """Blocks that end with the first record behind each multiple of a block's size.
 
-    So they are the same from wherever reading starts.
+    So they are the same from wherever reading starts. `checksum` is of the bytes before, `data`
+    has been read before.
     """
-    cutter = _Cutter(stream, records, byte, line)
+    cutter = _Cutter(stream, records, byte, line, data, checksum)
     while True:
         goal = (cutter.byte // BLOCK + 1) * BLOCK - cutter.byte
         want = goal + BLOCK // 16
@@ -109,10 +121,16 @@ class _Cutter:
     """What was read and not yet given, and where it stands in the stream."""
 
     def __init__(
-        self, stream: Stream, records: Records, byte: int, line: int, data: bytes = b""
+        self,
+        stream: Stream,
+        records: Records,
+        byte: int,
+        line: int,
+        data: bytes = b"",
+        checksum: int = 0,
     ) -> None:
         self.stream, self.records, self.data = stream, records, data
-        self.byte, self.line = byte, line
+        self.byte, self.line, self.checksum = byte, line, checksum
         self.ended = False
 
     def fill(self, n: int) -> None:
@@ -134,8 +152,10 @@ class _Cutter:
         data, self.data = self.data[:n], self.data[n:]
         start, line = self.byte, self.line
         self.byte, self.line = start + n, line + data.count(b"\n")
-        good = data[: n - without]
-        return Raw(good, start, line, self.byte, self.line, () if bad is None else (bad,))
+        good, told = data[: n - without], () if bad is None else (bad,)
+        self.checksum = crc32(data, self.checksum)
+        left_out = data[n - without :]
+        return Raw(good, start, line, self.byte, self.line, told, self.checksum, left_out)
 
     def pass_over(self) -> Raw:
         """The whole records and the one behind them that does not end, which is bad."""
@@ -147,16 +167,20 @@ class _Cutter:
         if last:
             return self.take(last)
         bad = self._bad(0, len(self.data), f"is longer than {LONGEST >> 20} MB")
-        start, line = self.byte, self.line
+        start, line, left_out = self.byte, self.line, self.data[:_SHOWN]
         newline = 0
         while not newline and not self.ended:
-            self.byte += len(self.data)
-            self.data = b""
+            self._drop(len(self.data))
             self.fill(1)
             newline = self.data.find(b"\n") + 1
-        self.byte, self.line = self.byte + newline, line + bool(newline)
-        self.data = self.data[newline:]
-        return Raw(b"", start, line, self.byte, self.line, (bad,))
+        self._drop(newline)
+        self.line = line + bool(newline)
+        return Raw(b"", start, line, self.byte, self.line, (bad,), self.checksum, left_out)
+
+    def _drop(self, n: int) -> None:
+        self.checksum = crc32(self.data[:n], self.checksum)
+        self.byte += n
+        self.data = self.data[n:]
 
     def rest(self, ending: Ending) -> Raw | None:
         """What is left once the stream has ended, up to a quote that nothing closes."""

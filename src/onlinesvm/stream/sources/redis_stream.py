@@ -12,6 +12,9 @@ from onlinesvm.stream.sources.broker import COUNT, Broker, Message, Messages, ad
 from onlinesvm.stream.sources.source import Place
 from onlinesvm.stream.sources.wishes import Wishes
 
+_FIRST = 16  # messages that are asked for before their size is known
+_ENOUGH = 16 << 20  # bytes of a block
+
 __all__ = ["RedisStream"]
 
 
@@ -34,17 +37,29 @@ class RedisStream(Broker):
         try:
             if since is not None:
                 self._demand_kept(last)
-            while found := self._client.xread({self._stream: last}, count=COUNT):
-                entries = found[self._stream.encode()] if isinstance(found, dict) else found[0][1]
-                if isinstance(found, dict):
-                    entries = entries[0]
-                last = entries[-1][0].decode()
-                yield (
-                    [Message(_json(fields), key.decode()) for key, fields in entries],
-                    {"id": last},
-                )
+            while entries := self._block(last):
+                last = entries[-1].where
+                yield entries, {"id": last}
         except self._redis.RedisError as error:
             raise ValueError(f"{self.name}: {error}") from None
+
+    def _block(self, last: str) -> Messages:
+        """The next COUNT messages, or as many as have so many bytes, fetched a few at a time."""
+        messages: Messages = []
+        size, asked = 0, _FIRST
+        while len(messages) < COUNT and size < _ENOUGH:
+            asked = min(asked, COUNT - len(messages))
+            found = self._client.xread({self._stream: last}, count=asked)
+            if not found:
+                break
+            entries = found[self._stream.encode()][0] if isinstance(found, dict) else found[0][1]
+            messages += [Message(_json(fields), key.decode()) for key, fields in entries]
+            last = messages[-1].where
+            size = sum(len(message.data) for message in messages)
+            if len(entries) < asked:
+                break
+            asked = max(1, _ENOUGH * len(messages) // max(size, 1))
+        return messages
 
     def _demand_kept(self, last: str) -> None:
         """Refuse to go on where unread entries may be gone: the oldest go first."""

@@ -14,7 +14,11 @@ from onlinesvm.stream.sources.dates import to_seconds
 from onlinesvm.stream.sources.schema import Column
 from onlinesvm.stream.sources.words import FLAGS, GAPS, NO_LABEL
 
-__all__ = ["Read", "numbers", "read_column", "refused", "without_gaps"]
+__all__ = ["LONGEST_WORD", "Read", "numbers", "read_column", "refused", "without_gaps"]
+
+
+LONGEST_WORD = 1000  # letters of a label, a key or a category
+LONGEST_TEXT = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +154,18 @@ def _words(cells: Any, gaps: frozenset[str]) -> tuple[NDArray[Any], NDArray[np.i
 def _category(cells: Any, column: Column, missing: Sequence[str]) -> Read:
     gaps = NO_LABEL if column.part == "target" else GAPS
     words, codes = _words(cells, gaps.union(missing))
-    return Read(words[codes])
+    bad: dict[int, str] = {}
+    for k, word in enumerate(words):
+        if word is not None and len(word) > LONGEST_WORD:
+            bad |= dict.fromkeys(np.flatnonzero(codes == k).tolist(), _too_long(word, LONGEST_WORD))
+            words[k] = word[:1]  # arrays of labels are as wide as the longest
+    return Read(words[codes], bad)
+
+
+def _too_long(text: str, most: int) -> str:
+    lines = text.count("\n")
+    told = f"is longer than {most:,} letters"
+    return told if not lines else f"{told}, over {lines + 1:,} lines: is a quote closed too late?"
 
 
 def _flag(cells: Any, column: Column, missing: Sequence[str]) -> Read:
@@ -166,7 +181,11 @@ def _text(cells: Any, column: Column, missing: Sequence[str]) -> Read:
     gaps = GAPS.union(missing)
     values = np.empty(len(cells), dtype=object)
     values[:] = [t if t is not None and t.strip() not in gaps else None for t in cells.to_pylist()]
-    return Read(values)
+    bad: dict[int, str] = {}
+    for i, text in enumerate(values):
+        if text is not None and len(text) > LONGEST_TEXT:
+            bad[i], values[i] = _too_long(text, LONGEST_TEXT), None
+    return Read(values, bad)
 
 
 _READERS = {"number": _number, "flag": _flag, "category": _category, "text": _text, "date": _date}

@@ -52,7 +52,7 @@ def settle(
         return _fitted(where, names, wishes.schema)
     missing = tuple(dict.fromkeys(word.strip() for word in wishes.missing))
     verdicts = {name: judge(name, cells[name], decimal, missing) for name in names}
-    target, said = _target(where, names, verdicts, wishes)
+    target, said = _target(where, names, verdicts, cells, wishes)
     keys = {_column(where, names, which, "key") for which in wishes.keys}
     ignored = {_column(where, names, which, "ignore") for which in wishes.ignore}
     types = {_column(where, names, n, "types"): _kind(n, word) for n, word in wishes.types.items()}
@@ -99,15 +99,21 @@ def distinct_names(names: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
 
 
 def _target(
-    where: str, names: Sequence[str], verdicts: Mapping[str, Verdict], wishes: Wishes
+    where: str,
+    names: Sequence[str],
+    verdicts: Mapping[str, Verdict],
+    cells: Mapping[str, Any],
+    wishes: Wishes,
 ) -> tuple[str | None, tuple[str, ...]]:
     """The column to be learned: the last that has values, unless another is asked for."""
     if wishes.target is None:
         taken = {_column(where, names, which, "ignore") for which in wishes.ignore}
         taken |= {_column(where, names, which, "key") for which in wishes.keys}
         free = [n for n in names if n not in taken and not verdicts[n].is_empty]
-        last = free[-1] if free else None
-        return last, (f"the target is the last column, {last!r}: target= names another",)
+        usual = [n for n in free if 2 * cells[n].null_count < max(len(cells[n]), 1)] or free
+        last = usual[-1] if usual else None
+        which = "last column" if usual == free or last == free[-1] else "last that most rows have"
+        return last, (f"the target is the {which}, {last!r}: target= names another",)
     if wishes.target == "none" and "none" not in names:
         return None, ()
     return _column(where, names, wishes.target, "target"), ()
