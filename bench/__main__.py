@@ -10,8 +10,10 @@ python -m bench independent      how small the models of OISVM are (likewise)
 python -m bench forgetting       which policy of forgetting costs what (likewise)
 python -m bench growth           time and memory against the length of a stream (likewise)
 python -m bench labels           accuracy against labels, by query (likewise)
+python -m bench label_issues     wrong labels found, beside cleanlab's ranking (likewise)
 python -m bench probabilities    whether probabilities are true, and sets hold the label (likewise)
 python -m bench pairs            one against one, or against the rest (likewise)
+python -m bench wide             60 problems drawn by seed, beside SVC (likewise)
 python -m bench drift            whether it pays to notice a drift (likewise)
 python -m bench spark            what Spark adds, one executor against two (needs Java; likewise)
 python -m bench cluster          the cascade, and what 1,000 executors would do (likewise)
@@ -38,6 +40,8 @@ SPEED = (
     "predict",
     "predict_limit",
     "predict_one",
+    "conformal",
+    "value",
     "proba",
     "compress",
     "onnx",
@@ -67,9 +71,11 @@ QUALITY = {
     "forgetting": "bench.quality.forgetting",
     "growth": "bench.quality.growth",
     "labels": "bench.quality.labels",
+    "label_issues": "bench.quality.label_issues",
     "probabilities": "bench.quality.probabilities",
     "drift": "bench.quality.drift",
     "pairs": "bench.quality.pairs",
+    "wide": "bench.quality.wide",
     "spark": "bench.speed.spark",
     "cluster": "bench.quality.cluster",
     "instead": "bench.quality.instead",

@@ -15,6 +15,7 @@ def ramp(task: Task, **options: Any) -> Callable[[], Fitted]:
     from onlinesvm import RampSVC
 
     X, y = task.data.X_train, task.data.y_train
+    options = {"settle": "example", "reexamine": False} | options  # as printed
 
     def learn() -> Fitted:
         model = RampSVC(C=task.C, gamma=task.gamma, **options)

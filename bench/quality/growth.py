@@ -83,9 +83,9 @@ def growers() -> list[Grower]:
     """Everybody who has a kernel, and the peers that are here."""
     bounded = {"budget": 1000}
     every = [
-        Grower("RampSVC", _ours("RampSVC")),
+        Grower("RampSVC", _ours("RampSVC", settle="example")),
         Grower("RampSVC by call", _ours("RampSVC", settle="call")),
-        Grower("IncrementalSVC", _ours("IncrementalSVC")),
+        Grower("IncrementalSVC", _ours("IncrementalSVC", settle="example")),
         Grower("PokerSVC", _ours("PokerSVC")),
         Grower("LASVC", _ours("LASVC")),
         Grower("HullerSVC", _ours("HullerSVC")),

@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def _learned(task: Task, way: dict[str, Any]) -> RampSVC:
-    model = RampSVC(C=task.C, gamma=task.gamma, **way)
+    model = RampSVC(C=task.C, gamma=task.gamma, settle="example", **way)
     return model.partial_fit(task.data.X_train, task.data.y_train, classes=[-1, 1])
 
 
@@ -61,7 +61,7 @@ def _kernel(X: Array, Z: Array, gamma: float) -> Array:
 
 def _violations(task: Task, way: dict[str, Any], X: Array, y: Array) -> Array:
     """Largest violation of the conditions on V after every example, over tol."""
-    model = RampSVC(C=task.C, gamma=task.gamma, classes=[-1, 1], **way)
+    model = RampSVC(C=task.C, gamma=task.gamma, settle="example", classes=[-1, 1], **way)
     rows = X.astype(np.float32).astype(np.float64)
     Q = _kernel(rows, rows, task.gamma) * np.outer(y, y)
     alpha, g, worst = np.zeros(len(y)), np.ones(len(y)), np.zeros(len(y))

@@ -45,7 +45,7 @@ def fit_svc(X: Any, y: Any) -> SVC:
 
 
 def one_pass(X: Any, y: Any, **options: Any) -> IncrementalSVC:
-    model = IncrementalSVC(C=C, gamma=GAMMA, **options)
+    model = IncrementalSVC(C=C, gamma=GAMMA, settle="example", **options)
     return model.partial_fit(X, y, classes=[-1.0, 1.0])
 
 

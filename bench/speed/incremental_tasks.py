@@ -31,9 +31,8 @@ UNLEARN = {"Adult": 0.001, "USPS": 0.02}  # of one SVC.fit, at most
 
 
 def model(task: Task, **options: Any) -> IncrementalSVC:
-    return IncrementalSVC(
-        C=task.C, gamma=task.gamma, cache_bytes=CACHE_MB << 20, classes=[-1, 1], **options
-    )
+    settings = {"settle": "example", "cache_bytes": CACHE_MB << 20, "classes": [-1, 1]} | options
+    return IncrementalSVC(C=task.C, gamma=task.gamma, **settings)
 
 
 def learner(name: str, **options: Any) -> Learner:

@@ -37,6 +37,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "RommaClassifier": [{}],
     "MiraClassifier": [{}],
     "AlmaClassifier": [{}, {"p": 8}, {"p": 2 * np.log(54)}],
+    "ConfidenceWeightedClassifier": [{}, {"variant": "SCW-I"}, {"covariance": "full"}],
     "WinnowClassifier": [{}, {"variant": "divide"}, {"variant": "eliminate"}],
     "PegasosSVC": [{}],
     "SGDSVC": [{}],

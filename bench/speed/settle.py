@@ -1,8 +1,9 @@
 """settle="call": a whole set in one partial_fit against SmoSVC, our batch solver.
 
 The nine tasks of the ramp paper, same C and gamma, RampSVC and SmoSVC each at its own default
-tolerance; the hinge loss (s = -inf) is there to tell the solver from the loss, which drops most of
-the noise. IncrementalSVC, which has the same solution as SmoSVC, at the tolerance of SmoSVC.
+tolerance, RampSVC without examining again what was put aside; the hinge loss (s = -inf) is there to
+tell the solver from the loss, which drops most of the noise. IncrementalSVC, which has the same
+solution as SmoSVC, at the tolerance of SmoSVC.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import numpy as np
 
 from onlinesvm import OfflineRampSVC, RampSVC
 from reproduce.journal import Facts
-from reproduce.ramp.setting import LEARNERS, Array, learn, load, percent
+from reproduce.ramp.setting import LEARNERS, PRINTED, Array, learn, load, percent
 
 TESTED = 4000  # test rows at most for each point of figure 6
 
@@ -101,14 +101,14 @@ def kernel_values(
     """Kernel values computed by one online pass up to each length, or by an offline fit of each."""
     data = load(task, order, lengths[-1])
     kernel = Counting(data.gamma(width))
-    online = RampSVC(C=C, kernel=kernel, classes=[-1, 1])
+    online = RampSVC(C=C, kernel=kernel, **PRINTED)
     counts = []
     for piece in pieces(lengths):
         if learner == "online":
             online.partial_fit(data.X[piece], data.y[piece])
         else:
             kernel = Counting(data.gamma(width))
-            offline = OfflineRampSVC(C=C, kernel=kernel, classes=[-1, 1])
+            offline = OfflineRampSVC(C=C, kernel=kernel, bias="none", s=-1.0, classes=[-1, 1])
             offline.fit(data.X[: piece.stop], data.y[: piece.stop])
         counts.append(kernel.values)
     return {"kernel values": counts}
@@ -123,8 +123,8 @@ def removal(
     """
     data = load(task, order, lengths[-1])
     kernel = Counting(data.gamma(width))
-    counted = RampSVC(C=C, kernel=kernel, keep_non_support=keep, classes=[-1, 1])
-    model = RampSVC(C=C, gamma=data.gamma(width), keep_non_support=keep, classes=[-1, 1])
+    counted = RampSVC(C=C, kernel=kernel, keep_non_support=keep, **PRINTED)
+    model = RampSVC(C=C, gamma=data.gamma(width), keep_non_support=keep, **PRINTED)
     facts: Facts = {"accuracy": [], "kernel values": []}
     for piece in pieces(lengths):
         for one in (counted, model):

@@ -68,14 +68,14 @@ def figure_2(journal: Journal) -> Shown:
     cells = [
         {"learner": learner, "order": 0, "C": one.words["C"], "width": one.width, "rows": rows}
         for learner in learners
-        if (one := chosen.get(("Gauss", 0, learner)))
+        if (one := chosen.get(("Gauss", learner)))
     ]
     found = [facts for facts in journal.work(cells, solution) if facts is not None]
     if len(found) < len(learners):
         return missing("figure 2")
     data = load("Gauss", 0, rows)
     solved = {
-        name: Expansion.of(facts, data.X, data.gamma(chosen["Gauss", 0, name].width))
+        name: Expansion.of(facts, data.X, data.gamma(chosen["Gauss", name].width))
         for name, facts in zip(learners, found, strict=True)
     }
     picture = figure(figsize=(10, 9))
@@ -96,7 +96,7 @@ def figure_2(journal: Journal) -> Shown:
         what = f"{name}: all support vectors lie inside the margins"
         verdicts.append(claim(what, "all", f"{100 * f.inside():.1f} %", f.inside() == 1))
         what = f"{name} is much sparser than IDSVM (at most half)"
-        ours, at = f"{len(f.support):,} of {hinge:,}", chosen["Gauss", 0, name]
+        ours, at = f"{len(f.support):,} of {hinge:,}", chosen["Gauss", name]
         why = f"C = {at.words['C']:g} and width {fraction(at.width)} by cross-validation"
         verdicts.append(claim(what, "see the picture", ours, len(f.support) <= hinge / 2, why))
     return Shown(verdict_table(verdicts), picture, verdicts, ALT_2)
@@ -157,7 +157,7 @@ def courses(journal: Journal) -> dict[str, list[Facts | None]]:
         on_gauss(chosen, learner, order, size) | {"learner": learner}
         for learner in (*OURS, "IDSVM")
         for order in range(size.orders)
-        if ("Gauss", order, learner) in chosen
+        if ("Gauss", learner) in chosen
     ]
     found: dict[str, list[Facts | None]] = {learner: [] for learner in (*OURS, "IDSVM")}
     for cell, facts in zip(cells, journal.work(cells, course), strict=True):
@@ -167,7 +167,7 @@ def courses(journal: Journal) -> dict[str, list[Facts | None]]:
 
 def on_gauss(chosen: Choices, learner: str, order: int, size: Sizes) -> Cell:
     """A cell with the settings of that learner."""
-    one = chosen["Gauss", order, learner]
+    one = chosen["Gauss", learner]
     where = {"task": "Gauss", "learner": learner, "order": order}
     return where | {"C": one.words["C"], "width": one.width, "lengths": list(size.lengths)}
 
@@ -227,7 +227,7 @@ def figure_4(journal: Journal) -> Shown:
         cells = [
             on_gauss(chosen, "OnlineSVM-R", order, size) | {"learner": how}
             for order in range(min(COUNTED, size.orders))
-            if ("Gauss", order, "OnlineSVM-R") in chosen
+            if ("Gauss", "OnlineSVM-R") in chosen
         ]
         counted[how] = lines(journal.work(cells, kernel_values), "kernel values")
     seconds = {name: lines(runs, "cpu_s") for name, runs in courses(journal).items()}
@@ -293,7 +293,7 @@ def figure_5(journal: Journal) -> Shown:
         for order in range(min(COUNTED, size.orders))  # of all one, should the run be cut short
         for task in reversed(REMOVED_FROM)  # the slow one first
         for keep in reversed(KEPT.values())
-        if (one := chosen.get((task, 0, "OnlineSVM-R")))
+        if (one := chosen.get((task, "OnlineSVM-R")))
     ]
     found: dict[tuple[str, int | None], list[Facts | None]] = {}
     for cell, facts in zip(cells, journal.work(cells, removal), strict=True):
@@ -316,7 +316,7 @@ def figure_5(journal: Journal) -> Shown:
         )
         plot(panels[0], lengths, values, f"{task}: kernel values", scale="log")
         plot(panels[1], lengths, accuracy, f"{task}: test accuracy, %")
-        at = chosen[task, 0, "OnlineSVM-R"]
+        at = chosen[task, "OnlineSVM-R"]
         why = f"C = {at.words['C']:g} and width {fraction(at.width)} by cross-validation"
         verdicts += [replace(one, why=why) for one in removal_verdicts(task, values, accuracy)]
     for task in REMOVED_FROM:

@@ -82,7 +82,7 @@ def by_task(journal: Journal) -> dict[str, dict[str, list[Facts]]]:
         for task in SLOW_FIRST
         for strategy, (learner, _) in STRATEGIES.items()
         for order in range(min(ORDERS, size.orders))
-        if (one := chosen.get((task, order, learner)))
+        if (one := chosen.get((task, learner)))
     ]
     found: dict[str, dict[str, list[Facts]]] = {}
     for cell, facts in zip(cells, journal.work(cells, by_labels), strict=True):

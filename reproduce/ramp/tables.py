@@ -13,9 +13,8 @@ from reproduce.journal import Facts, Journal
 from reproduce.paper import Shown, table
 from reproduce.ramp.cells import one_pass
 from reproduce.ramp.printed import BEST_ON_GAUSS, COLUMNS, OURS, STOPPED, printed
-from reproduce.ramp.reasons import Runs, reasons
+from reproduce.ramp.reasons import Runs, elsewhere, reasons
 from reproduce.ramp.setting import (
-    OWN_CHOICE,
     SCALINGS,
     SLOW_FIRST,
     Cell,
@@ -27,9 +26,10 @@ from reproduce.ramp.setting import (
 )
 from reproduce.verdict import Printed, Verdict
 
-MARKS = {"better": " **+**", "short": " **-**", "cannot be repeated": " *"}
+MARKS = {"better": " **+**", "met nearby": " **~**", "short": " **-**", "cannot be repeated": " *"}
 LEGEND = (
-    "In brackets as printed. **+** better, **-** short by the rule of [the verdicts](verdicts.md), "
+    "In brackets as printed. **+** better, **-** short, **~** met nearby by the rule of "
+    "[the verdicts](verdicts.md), "
     "* cannot be repeated: stopped by the paper's clock after 5,000 seconds, or above what the "
     "best classifier can reach. C and width (delta^2 over the number of features) as "
     "cross-validation chose them:"
@@ -47,14 +47,18 @@ def table_1(journal: Journal) -> Shown:
     chosen = choices(journal, size.tasks)
     runs = all_runs(journal, chosen)
     why = reasons(journal, chosen, runs)
+    near = {of for of, there in elsewhere(journal, chosen).items() if there.meets(*of)}
     rows, verdicts = [], []
     for task in PAPER_TASKS:
         judged = [
-            judge(task, name, runs.get((task, name), []), chosen.get((task, 0, name)), size.orders)
+            judge(task, name, runs.get((task, name), []), chosen.get((task, name)), size.orders)
             for name in COLUMNS
         ]
         judged = [
-            {what: explained(one, why.get((task, name, what))) for what, one in column.items()}
+            {
+                what: explained(one, why.get((task, name, what)), near=(task, name) in near)
+                for what, one in column.items()
+            }
             for name, column in zip(COLUMNS, judged, strict=True)
         ]
         for what in ("accuracy", "support vectors"):
@@ -76,7 +80,7 @@ def all_runs(journal: Journal, chosen: Choices) -> Runs:
         for learner in (*OURS, "PA", "IDSVM", "LIBSVM")  # what matters comes first
         for order in range(size.orders)  # of every set one, should the run be cut short
         for task in SLOW_FIRST
-        if (one := chosen.get((task, order, learner)))
+        if (one := chosen.get((task, learner)))
     ]
     runs: Runs = {}
     for cell, facts in zip(cells, journal.work(cells, one_pass), strict=True):
@@ -102,15 +106,17 @@ def judge(
             one = replace(one, word="cannot be repeated", why=why)
         elif one.word == "short" and at:
             chosen = f"C = {at.words['C']:g}, width {fraction(at.width)}"
-            chosen = "every split its own C and width" if task in OWN_CHOICE else chosen
             one = replace(one, why=f"{chosen}; orders from {min(ours):g} to {max(ours):g}")
         verdicts[what] = one
     return verdicts
 
 
-def explained(one: Verdict, reason: str | None) -> Verdict:
-    """With a reason that was found, if it is short."""
-    return replace(one, why=f"{one.why}; {reason}") if reason and one.word == "short" else one
+def explained(one: Verdict, reason: str | None, *, near: bool) -> Verdict:
+    """With a reason that was found, if it is short; and whether it is met nearby."""
+    if one.word != "short":
+        return one
+    why = f"{one.why}; {reason}" if reason else one.why
+    return replace(one, why=why, word="met nearby" if near else "short")
 
 
 def beyond_reach(task: str, what: str, there: Printed) -> bool:
@@ -119,15 +125,15 @@ def beyond_reach(task: str, what: str, there: Printed) -> bool:
 
 
 def settings(chosen: Choices) -> list[list[str]]:
-    """What was chosen; of ten splits that choose for themselves the first."""
+    """What was chosen."""
     rows = []
     for task in PAPER_TASKS:
-        ones = [chosen.get((task, 0, learner)) for learner in COLUMNS]
+        ones = [chosen.get((task, learner)) for learner in COLUMNS]
         cells = [f"{-one.minus_C:g}, {fraction(one.width)}" if one else "-" for one in ones]
         if task in SCALINGS:
             said = [f", {one.scaling}" if one else "" for one in ones]
             cells = [cell + how for cell, how in zip(cells, said, strict=True)]
-        rows.append([f"{task}, split 0" if task in OWN_CHOICE else task, *cells])
+        rows.append([task, *cells])
     return rows
 
 
