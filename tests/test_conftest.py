@@ -2,6 +2,7 @@
 
 from types import SimpleNamespace
 
+import tiers
 from conftest import left_out
 
 
@@ -16,6 +17,11 @@ def test_reasons_are_counted_and_waived_failures_point_to_their_file():
         "39 expected failures (tests/test_contract.py says why); "
         "2 skipped (no data); 1 skipped (no avx512)"
     )
+
+
+def test_another_tier_is_counted(monkeypatch):
+    monkeypatch.setattr(tiers, "chosen", "quick")
+    assert left_out({}, 17518) == "17,518 cases of another tier (make test-all runs them)"
 
 
 def test_a_full_run_has_nothing_to_confess():

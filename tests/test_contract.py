@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from contract import Contract, contracts
+from contract import Contract, contracts, scikit_learns_checks
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from tiers import examples
 
 import onlinesvm
 from onlinesvm.checks import (
@@ -34,6 +34,7 @@ from onlinesvm.checks.streams import (
     assert_same_model,
     comparable,
     learned,
+    precise,
     scores,
     stream_for,
     streaming,
@@ -61,17 +62,21 @@ def expected_failures(estimator: BaseEstimator) -> dict[str, str]:
     return CONTRACTS.get(type(estimator).__name__, Contract()).expected_failures
 
 
-@parametrize_with_checks(
-    [cls() for cls in onlinesvm.all_estimators()], expected_failed_checks=expected_failures
-)
+@scikit_learns_checks([cls() for cls in onlinesvm.all_estimators()], expected_failures)
 def test_scikit_learns(estimator: BaseEstimator, check: Any) -> None:
-    if "sample_weight_equivalence" in str(check):  # copies of rows have another X.var()
-        estimator = with_gamma(estimator)
-    check(estimator)
+    name = check.func.__name__
+    contract = CONTRACTS.get(type(estimator).__name__, Contract())
+    estimator = clone(estimator).set_params(**contract.settings.get(name, {}))
+    if "sample_weight_equivalence" in name:  # copies of rows have another X.var()
+        estimator = precise(with_gamma(estimator))
+    with warnings.catch_warnings():
+        if name == "check_class_weight_classifiers":  # weights of 1000 against 0.0001
+            warnings.simplefilter("ignore", ConvergenceWarning)
+        check(estimator)
 
 
 @pytest.mark.parametrize("estimator", list(filter(streaming, estimators())), ids=name_of)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(data=st.data())
 def test_any_chunking_of_any_stream(estimator: Any, data: st.DataObject) -> None:
     """Duplicates, contradictions, constant features, one class first, huge and tiny scales."""
@@ -95,16 +100,6 @@ def test_any_chunking_of_any_stream(estimator: Any, data: st.DataObject) -> None
         whole, pieces = learned(model, stream), learned(model, *stream.pieces(*sizes))
     assert_same_model(whole, pieces, stream.X, f"chunks of {sizes}")
     assert np.isfinite(scores(whole, stream.X)).all()
-
-
-@pytest.mark.parametrize("cls", [onlinesvm.RampSVC, onlinesvm.OfflineRampSVC])
-def test_weight_two_is_two_copies(cls: type) -> None:
-    stream = stream_for(cls())
-    w = np.arange(len(stream.X)) % 3
-    exact = cls(gamma=0.25, s=-np.inf, tol=1e-10, dtype="float64")
-    weighted = clone(exact).fit(stream.X, stream.y, sample_weight=w)
-    copies = clone(exact).fit(np.repeat(stream.X, w, axis=0), np.repeat(stream.y, w))
-    assert np.allclose(scores(weighted, stream.X), scores(copies, stream.X), atol=1e-7)
 
 
 def test_every_public_class_is_found() -> None:

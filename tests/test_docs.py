@@ -174,8 +174,12 @@ def fenced(page: str) -> list[tuple[str, str]]:
     return [(language, body) for language, body in found]
 
 
+SLOW = {"first-run.md", "command-line.md"}
+CONSOLES = sorted(p for p in PAGES if any(lang == "console" for lang, _ in fenced(p)))
+
+
 @pytest.mark.parametrize(
-    "page", sorted(p for p in PAGES if any(lang == "console" for lang, _ in fenced(p)))
+    "page", [pytest.param(p, marks=[pytest.mark.slow] * (p in SLOW)) for p in CONSOLES]
 )
 def test_transcripts_hold(page, tmp_path, monkeypatch):
     pytest.importorskip("pyarrow")

@@ -12,6 +12,7 @@ from onlinesvm import (
     ClosestToPlane,
     Committee,
     Greedy,
+    LabelDesk,
     Margin,
     MostViolating,
     ObjectiveGain,
@@ -60,6 +61,10 @@ def test_greedy_asks_once_per_block() -> None:
     scores = np.array([[3.0], [1.0], [-2.0], [5.0], [-0.1], [9.0], [4.0]])
     assert Greedy(h=3).mask(scores).tolist() == [False, True, False, False, True, False, True]
     assert Greedy(h=1).mask(scores).all()
+    latest = Greedy(h=3, latest=True)
+    assert latest.mask(scores).tolist() == [True, True, False, False, True, False, False]
+    assert Greedy(h=1, latest=True).mask(scores).all()
+    assert repr(latest) == "Greedy(h=3, latest=True)"
 
 
 def test_wants_label_is_what_learning_uses() -> None:
@@ -158,6 +163,9 @@ def test_votes_that_differ_are_worth_more() -> None:
     assert np.allclose(worth, [-sum(p * np.log(p) for p in row) for row in shares])
 
 
-def test_another_width_is_for_a_desk() -> None:
-    with pytest.raises(ValueError, match="a LabelDesk takes others"):
-        RampSVC(query=Margin(0.5)).fit(np.eye(2), [0, 1])
+def test_greedy_over_the_latest_is_for_a_model() -> None:
+    assert Greedy(4, latest=True).core_params()["query"] == "latest"
+    with pytest.raises(ValueError, match=r"query\.latest must be True or False"):
+        Greedy(4, latest=3).core_params()  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"a desk decides about each row at once; take Greedy"):
+        LabelDesk(RampSVC(classes=[0, 1]), Greedy(4, latest=True))

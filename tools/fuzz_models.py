@@ -537,6 +537,12 @@ def limit_memory(most: int) -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (pages * resource.getpagesize() + most, hard))
 
 
+def forging() -> None:
+    """Lift the limit of the case before: writing a forged file needs more than reading one may."""
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))
+
+
 def loading(files: int) -> None:
     """What comes now is reading files of so many bytes."""
     limit_memory(2 * files + LOADING_BYTES)
@@ -562,6 +568,7 @@ def child(seed: int, numbers: range, models: list[Saved], folder: Path, shared: 
     with open(folder / "verdicts", "w", buffering=1) as verdicts:
         for number in numbers:
             shared[:8] = number.to_bytes(8, "little")
+            forging()
             saved, data, did = forged(seed, number, models)
             signal.setitimer(signal.ITIMER_PROF, SECONDS)
             signal.setitimer(signal.ITIMER_REAL, WAITING * SECONDS)

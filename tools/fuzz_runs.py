@@ -2,11 +2,16 @@
 
     python tools/fuzz_runs.py --count 20000 --seed 1 --jobs 2
     python tools/fuzz_runs.py --seed 1 --only 4711             # one case again, in this process
+    python tools/fuzz_runs.py --tables 300 --seed 1            # hostile tables through the commands
 
 Runs of several kinds are killed half-way. Facts, arrays, rows and records of what they leave are
 changed and every checksum is computed anew, or bytes are cut off, flipped and repeated. Each is
 read in a forked child with the limits of tools/fuzz_models.py, and one in sixteen is resumed and
 learns on. Case i of a seed is the same on every machine.
+
+A hostile table is learned, predicted, inspected and reported in a child that may take 1 GB. No
+command may end otherwise than with 0 or 2 and one line, every row must have been learned or be a
+dead letter, and `predict` must give a line for each line.
 """
 
 from __future__ import annotations
@@ -14,6 +19,7 @@ from __future__ import annotations
 import argparse
 import json
 import mmap
+import os
 import resource
 import shutil
 import signal
@@ -381,6 +387,169 @@ def run_cases(
     return tally, findings
 
 
+# --- hostile tables -------------------------------------------------------------------------------
+
+MEMORY = 1 << 30
+LABELS = ("p", "q", "$a_$", "=1+1", "\u202egnp", "\x1b[2J", "-1", "[red]", "a" * 30, "1e5", "é")
+
+
+class Table:
+    """A table by seed, what was done to it, and how many rows it has where that is known."""
+
+    def __init__(self, seed: int, number: int) -> None:
+        self.rng = rng = np.random.default_rng([seed, number])
+        self.did: list[str] = []
+        self.rows = int(rng.choice([0, 1, 5, 60, 900, 5000]))
+        self.columns = int(rng.choice([1, 2, 2, 3, 8, 200]))
+        self.form = str(rng.choice(["csv", "csv", "csv", "jsonl", "json", "svm"]))
+        labels = [LABELS[i] for i in rng.permutation(len(LABELS))[: int(rng.integers(1, 6))]]
+        X = rng.normal(size=(self.rows, self.columns)).round(4)
+        self.cells: list[list[Any]] = [
+            [*row, labels[int(rng.integers(len(labels)))]] for row in X.tolist()
+        ]
+        self.counts = True  # whether lines are rows
+        for _ in range(int(rng.integers(0, 4))):
+            do = (self.spoil_cells, self.label, self.classes, self.lines, self.extremes, self.names)
+            do[int(rng.integers(len(do)))]()
+
+    def some(self) -> list[int]:
+        share = float(self.rng.choice([0.001, 0.02, 0.5]))
+        return np.flatnonzero(self.rng.random(len(self.cells)) < max(share, 1e-9)).tolist()
+
+    def spoil_cells(self) -> None:
+        odd = ("", "x", "1e400", "nan", "-inf", "\x00", "1,2", '"', "\ufeff", " ", "0x1F", "=2*3")
+        word = odd[int(self.rng.integers(len(odd)))]
+        for i in self.some():
+            self.cells[i][int(self.rng.integers(self.columns))] = word
+        self.counts = self.counts and word != '"'
+        self.did.append(f"cells {word!r}")
+
+    def extremes(self) -> None:
+        value = (1e300, -1e308, 5e-324, 10**400, 1e39)[int(self.rng.integers(5))]
+        for i in self.some():
+            self.cells[i][int(self.rng.integers(self.columns))] = value
+        self.did.append(f"values {value!r:.12}")
+
+    def label(self) -> None:
+        size = int(self.rng.choice([2000, 300_000, 3_000_000]))
+        if self.cells:
+            self.cells[int(self.rng.integers(len(self.cells)))][-1] = "L" * size
+        self.did.append(f"a label of {size}")
+
+    def classes(self) -> None:
+        for i, row in enumerate(self.cells):
+            row[-1] = f"n{i}"
+        self.did.append("a class for each row")
+
+    def lines(self) -> None:
+        odd = (b"", b"1", b"\xff\xfe,2", b'"', b"," * 40, b"\r", b"#", b'"a\nb",1,2')
+        self.extra = odd[int(self.rng.integers(len(odd)))]
+        self.counts = False
+        self.did.append(f"lines {self.extra!r}")
+
+    def names(self) -> None:
+        self.many = 20_000 if self.form == "jsonl" else 0
+        self.did.append("names of their own")
+
+    def to_bytes(self) -> bytes:
+        names = [f"c{j}" for j in range(self.columns)] + ["y"]
+        if self.form == "svm":
+            self.counts = False
+            lines = [
+                f"{int(bool(len(str(row[-1])) % 2))} "
+                + " ".join(f"{j + 1}:{v}" for j, v in enumerate(row[:-1]))
+                for row in self.cells
+            ]
+        elif self.form == "csv":
+            lines = [",".join(names), *(",".join(map(str, row)) for row in self.cells)]
+        else:
+            dicts = [dict(zip(names, row, strict=True)) for row in self.cells]
+            for i in range(getattr(self, "many", 0)) if dicts else ():
+                dicts[i % len(dicts)][f"own{i}"] = i
+            lines = [json.dumps(row) for row in dicts]
+        data = [line.encode(errors="replace") for line in lines]
+        if hasattr(self, "extra"):
+            for i in sorted(self.some(), reverse=True):
+                data.insert(i + 1, self.extra)
+        if self.form == "json":
+            return b"[" + b",\n".join(data) + b"]"
+        return b"".join(line + b"\n" for line in data)
+
+
+def judge_table(seed: int, number: int, folder: Path) -> str:
+    """What the commands make of a table; in a child."""
+    from typer.testing import CliRunner
+
+    from onlinesvm.cli.app import app
+
+    table = Table(seed, number)
+    path = folder / f"t.{table.form}"
+    path.write_bytes(table.to_bytes())
+    os.chdir(folder)
+    models.limit_memory(MEMORY)
+    learn = ["learn", path.name, "--run", "r", "-q"]
+    if table.form in ("csv", "jsonl", "json"):
+        learn += ["--target", "y"]
+    said = ""
+    for words in (
+        learn,
+        [*learn, "--max-bad", "1"],
+        ["predict", "r", path.name, "--out", "out"],
+        ["inspect", "r"],
+        ["report", "r"],
+    ):
+        if words[0] != "learn" and not Path("r/model.onlinesvm").exists():
+            break
+        result = CliRunner().invoke(app, words)
+        error = result.exception
+        if error is not None and not isinstance(error, SystemExit):
+            return f"{words[0]}: {type(error).__name__}: {error!s:.150}"
+        if result.exit_code not in (0, 2) or "Traceback" in result.output:
+            return f"{words[0]}: status {result.exit_code}: {result.output[-200:]}"
+        if result.exit_code == 2 and "error: " not in result.output:
+            return f"{words[0]}: refused without a word"
+        if words[0] == "predict" and result.exit_code == 0 and table.form == "csv" and table.counts:
+            lines, out = path.read_bytes().count(b"\n"), Path("out").read_bytes().count(b"\n")
+            if lines != out:
+                return f"predict: {lines} lines in, {out} out"
+        said = f"{words[0]} {result.exit_code}"
+    if Path("r/model.onlinesvm").exists():
+        found = read_run("r").checkpoint()
+        letters = sum(1 for _ in read_run("r").dead_letters())
+        held = 0 if found.held is None else len(found.held)
+        if found.course["seen"] + found.bad + held != found.arrived or letters != found.bad:
+            return f"lost: {found.course['seen']} seen, {found.bad} bad, {found.arrived} arrived"
+        if table.counts and table.form == "csv" and found.arrived != table.rows:
+            return f"lost: {found.arrived} of {table.rows} rows arrived"
+    return "accepted" if said.endswith(" 0") else "refused"
+
+
+def run_tables(seed: int, first: int, count: int) -> tuple[Counter[str], list[str]]:
+    """So many tables, each in a child with a limit on memory and time."""
+    import onlinesvm.cli.learn
+    import onlinesvm.cli.predicting  # noqa: F401
+
+    tally: Counter[str] = Counter()
+    findings: list[str] = []
+    for number in range(first, first + count):
+        with tempfile.TemporaryDirectory() as name:
+            told = Path(name, "verdict")
+
+            def work(number: int = number, told: Path = told, name: str = name) -> None:
+                resource.setrlimit(resource.RLIMIT_CPU, (120, 130))
+                Path(name, "work").mkdir()
+                told.write_text(judge_table(seed, number, Path(name, "work")))
+
+            (status,) = models.ended([models.begin(work)])
+            verdict = told.read_text() if told.exists() else f"signal or status {status}"
+        good = models.good(verdict)
+        tally[verdict if good else "finding"] += 1
+        if not good:
+            findings.append(f"table {number}: {verdict}\n    {'; '.join(Table(seed, number).did)}")
+            print(findings[-1], flush=True)
+    return tally, findings
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=20_000)
@@ -388,7 +557,13 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0, help="number of the first case")
     parser.add_argument("--jobs", type=int, default=1, help="processes at a time")
     parser.add_argument("--only", type=int, help="one case, in this process")
+    parser.add_argument("--tables", type=int, help="so many hostile tables instead")
     args = parser.parse_args()
+    if args.tables:
+        tally, findings = run_tables(args.seed, args.first, args.tables)
+        told = ", ".join(f"{n:,} {verdict}" for verdict, n in sorted(tally.items()))
+        print(f"{sum(tally.values()):,} hostile tables, seed {args.seed}: {told}")
+        return 1 if findings else 0
     runs = corpus()
     if args.only is not None:
         with tempfile.TemporaryDirectory() as folder:

@@ -4,6 +4,7 @@
     python tools/kill_runs.py --source redis nats      # of runs over servers that it starts
     python tools/kill_runs.py --points                 # at each write, sync and rename in turn
     python tools/kill_runs.py --points --every 7       # at each seventh
+    python tools/kill_runs.py --unlearn                # at each of these calls of `unlearn`
 
 A run over a source that can go back ("file"), over one that cannot ("pipe") or over a broker, with
 each word of `fsync`, is killed and resumed until it reaches its end. Model, metrics and dead
@@ -12,7 +13,9 @@ and no row of a pipe that was acknowledged may have to come again. Kills are dra
 life of a process, of which checkpoints here take up to a half. The points are taken in three ways:
 the process dies before the call; in the middle of it, for a write, or right after it; and the power
 fails, which takes whatever was not synced: data, new names, renames and removals. A power failure
-may take acknowledged rows unless `fsync` is "always". A finding ends with status 1.
+may take acknowledged rows unless `fsync` is "always". Killed in `unlearn`, no certificate and no
+word may be of examples that are still there, and the same command again must forget, certify and
+say so. A finding ends with status 1.
 """
 
 from __future__ import annotations
@@ -37,11 +40,22 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from doubles import ArraySource, stream
 from fuzz_models import begin
+from rich.console import Console
 from stream.sources.servers import nats_server, redis_server, to_nats, to_redis
 
-from onlinesvm import OnlineScaler, PassiveAggressiveClassifier, RampSVC, make_online_pipeline
+import onlinesvm
+from onlinesvm import (
+    IncrementalSVC,
+    OnlineScaler,
+    PassiveAggressiveClassifier,
+    RampSVC,
+    make_online_pipeline,
+)
+from onlinesvm.cli.forgetting import unlearn
 from onlinesvm.stream.run import Run, RunOptions, read_run
 from onlinesvm.stream.run import run as runner
+from onlinesvm.stream.run.checkpoint import Checkpoint
+from onlinesvm.stream.run.folder import RunFolder
 from onlinesvm.stream.sources import open_source
 
 SOURCES = ("file", "pipe", "redis", "nats")
@@ -277,6 +291,8 @@ class Point:
                 self.undo.clear()
             else:
                 self.synced[path] = os.fstat(given[0]).st_size
+        elif name == "replace":
+            self.synced.pop(os.fspath(given[1]), None)  # of the file that was there
         elif name == "write":
             self.synced.setdefault(os.readlink(f"/proc/self/fd/{given[0]}"), 0)
 
@@ -317,6 +333,103 @@ def kill_at_points(
     return kills, findings
 
 
+# --- in the middle of unlearning ------------------------------------------------------------------
+
+WHO = "k7"
+
+
+def kill_unlearn(
+    kind: str, every: int, first: int, folder: Path, ways: tuple[str, ...]
+) -> tuple[int, list[str]]:
+    """Kill `unlearn` of a run of rows with keys, or of a saved model, at each of its calls."""
+    whole, home = folder / "whole", folder / "home"
+    learn_with_keys(kind, whole, 5 + first % 7)
+    kills, findings = 0, []
+    for way in ways:
+        number = 1 + first % every
+        while True:
+            shutil.rmtree(home, ignore_errors=True)
+            shutil.copytree(whole, home)
+            point = Point(number, way)
+            point.synced = {str(p): p.stat().st_size for p in home.rglob("*") if p.is_file()}
+            status, said = forgetting(home, kind, point)
+            if status == 0:
+                break
+            if status != CUT:
+                findings.append(f"unlearn of a {kind}, {way} call {number}: status {status}")
+                break
+            kills += 1
+            held, certified = holds(home, kind), (home / "proof.json").exists()
+            wrong = ""
+            if held and (said or certified):
+                wrong = f"still held, certified: {certified}, said: {said!r}"
+            if said and not certified:
+                wrong = f"said without a certificate: {said!r}"
+            if not (said and certified):
+                status, said = forgetting(home, kind, None)
+            else:
+                status = 0
+            certified = (home / "proof.json").exists()
+            if status or holds(home, kind) or not certified or " forgotten of " not in said:
+                wrong += f"; again: status {status}, certified: {certified}, said: {said!r}"
+            if any(path.name.endswith(("-tmp", ".unlearning")) for path in home.rglob(".*")):
+                wrong += "; a scratch file stays"
+            if wrong:
+                findings.append(f"unlearn of a {kind}, {way} call {number}: {wrong}")
+            number += every
+    return kills, findings
+
+
+def learn_with_keys(kind: str, folder: Path, seed: int) -> None:
+    """A run that a pipe or a file has fed, of which a part waits in log and checkpoint."""
+    X, y = stream(150, seed)
+    keys = [f"k{i % 10}" for i in range(len(y))]
+    source = ArraySource(X, y, block=40, replays=kind == "file", keys=keys)
+    model = IncrementalSVC(kernel="linear", classes=("ja", "nein"))
+    options = RunOptions(lesson=32, checkpoint_seconds=1e9, fsync="always")
+    run = Run.begin(folder / "run", source, model, options)
+    for count, _ in enumerate(run.steps(), 1):
+        if kind != "model" and count == 1:  # as a kill would leave it
+            if kind == "file":
+                run.checkpoint()
+            break
+    else:
+        run.model.save(folder / "m.onlinesvm")
+    run._journal.close()
+    run._lock.release()
+
+
+def forgetting(home: Path, kind: str, point: Point | None) -> tuple[int, str]:
+    """The status of a child that unlearns, and what it said."""
+    words = home.with_name("words")
+    words.write_bytes(b"")
+
+    def work() -> None:
+        with open(words, "a") as file:
+            console = Console(file=file, width=1000)
+            if point is not None:
+                point.lie_in_wait()
+            path = home / ("m.onlinesvm" if kind == "model" else "run")
+            where = [f"{'key' if kind == 'model' else 'who'}={WHO}"]
+            unlearn(console, path, where, home / "proof.json", None)
+
+    _, status = os.waitpid(begin(work), 0)
+    return os.waitstatus_to_exitcode(status), words.read_text()
+
+
+def holds(home: Path, kind: str) -> bool:
+    """Whether any model on disk has examples of that key."""
+    if kind == "model":
+        return WHO in onlinesvm.load(home / "m.onlinesvm").keys_held()
+    run = RunFolder(home / "run")
+    models = [Checkpoint.read(run.checkpoint(n)).model for n in run.checkpoints()]
+    models += [onlinesvm.load(run.model)] if run.model.exists() else []
+    waiting = any(Checkpoint.read(run.checkpoint(n)).held is not None for n in run.checkpoints())
+    logged = any(WHO.encode() in run.log(n).read_bytes() for n in run.logs())
+    learned = [model for model in models if hasattr(model, "classes_")]
+    return waiting or logged or any(WHO in model.keys_held() for model in learned)
+
+
 # --- the command ----------------------------------------------------------------------------------
 
 
@@ -343,13 +456,21 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=500, help="in all")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--points", action="store_true", help="at each call, not at random")
+    parser.add_argument("--unlearn", action="store_true", help="at each call of unlearn")
     parser.add_argument("--every", type=int, default=1, help="only at each so many-th call")
     parser.add_argument("--first", type=int, default=0, help="and begin with this one")
     args = parser.parse_args()
     runner._SHARE_OF_CHECKPOINTS = 2  # so that kills strike them, too
     tally: Counter[str] = Counter()
     findings: list[str] = []
-    cases = [(source, fsync) for source in args.source for fsync in FSYNC]
+    for kind in ("file", "pipe", "model") if args.unlearn else ():
+        with tempfile.TemporaryDirectory(dir=SHARED if os.path.isdir(SHARED) else None) as name:
+            ways = ("before", "power")
+            kills, found = kill_unlearn(kind, args.every, args.first, Path(name), ways)
+        tally[kind] += kills
+        findings += found
+        print(f"unlearn of a {kind}: {kills:,} kills, {len(found)} findings", flush=True)
+    cases = [] if args.unlearn else [(source, fsync) for source in args.source for fsync in FSYNC]
     for i, (source, fsync) in enumerate(cases):
         large = (args.seed + i // 2) % 2 == 1
         shared = tempfile.TemporaryDirectory(dir=SHARED if os.path.isdir(SHARED) else None)

@@ -7,14 +7,18 @@ crash is drawn among the moments at which a process could die: before or after a
 file, in the middle of it, before or after a model learns, before or after a checkpoint is in place.
 What is checked at the end: each answer that was acknowledged is in the model exactly once, in the
 model's own bits, which an independent model gets from the labels alone; each ticket that was
-handed out is answered or open; labels never exceed the budget.
+handed out is answered or open; labels never exceed the budget. Each schedule is lived a second time
+while Ctrl-C comes at any moment and another thread teaches the model: the desk in memory and the
+one on disk stay the same.
 """
 
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
 import tempfile
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -39,8 +43,14 @@ from onlinesvm import (
     RandomRate,
     make_online_pipeline,
 )
+from onlinesvm.labelling import desk as desks
 from onlinesvm.labelling import journal as journals
+from onlinesvm.labelling import ledger as ledgers
+from onlinesvm.stream.run import appended
 from onlinesvm.stream.run.appended import Appended
+
+sys.path.append(str(Path(__file__).parents[1] / "tests"))
+from ctrl_c import CtrlC
 
 MODELS: tuple[Callable[[], Any], ...] = (
     lambda: PassiveAggressiveClassifier(classes=[0, 1]),
@@ -201,6 +211,65 @@ def live(seed: int, folder: Path) -> dict[str, int]:
     return told
 
 
+def live_together(seed: int, folder: Path) -> dict[str, int]:
+    """One schedule under Ctrl-C, with another thread that teaches the model from elsewhere."""
+    rng = np.random.default_rng(seed)
+    make = MODELS[rng.integers(len(MODELS))]
+    query, budget = ASKING[rng.integers(len(ASKING))]
+    X = rng.normal(size=(int(rng.integers(5, 40)), 2))
+    desk = LabelDesk(make(), query, budget).keep(folder)
+    told = {"interrupts": 0, "taught": 0, "together": 0}
+    stop, turns = threading.Event(), threading.Semaphore(0)
+
+    def elsewhere() -> None:
+        while turns.acquire() and not stop.is_set():
+            for x in X[:20]:
+                desk.model.learn_one(x, 1)
+                told["taught"] += 1
+
+    def interrupted(act: Callable[[], object]) -> None:
+        turns.release()
+        with CtrlC(int(rng.integers(1, 120)), (desks, journals, ledgers, appended)) as signal:
+            act()
+        told["interrupts"] += signal.struck
+        twin = folder.with_name("twin")
+        shutil.rmtree(twin, ignore_errors=True)
+        shutil.copytree(folder, twin)
+        again = LabelDesk.resume(twin)
+        assert (again.tickets, again.answered, again.spent) == (
+            desk.tickets,
+            desk.answered,
+            desk.spent,
+        ), "the desk on disk is another"
+        again.close()
+
+    other, interval = threading.Thread(target=elsewhere), sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        other.start()
+        desk.model.learn_one(X[0], 1)
+        told["taught"] += 1
+        for x in X:
+            interrupted(lambda x=x: desk.ask(x))
+            for ticket in desk.tickets:
+                if rng.random() < 0.5:
+                    interrupted(lambda ticket=ticket: desk.answer(ticket, int(rng.integers(2))))
+            if rng.random() < 0.1:
+                interrupted(desk.checkpoint)
+    finally:
+        stop.set()
+        turns.release()
+        other.join()
+        sys.setswitchinterval(interval)
+    for ticket in desk.tickets:
+        desk.answer(ticket, 1)
+    assert desk.answered == desk.spent == len(journals.read_labels(folder)), "a label is lost"
+    assert desk.model.n_seen_ == desk.answered + told["taught"], "not each row is learned once"
+    told["together"] = desk.answered
+    desk.close()
+    return told
+
+
 def _same(one: list[tuple[Any, Any]], other: list[tuple[Any, Any]]) -> bool:
     pairs = zip(one, other, strict=True)
     return all(np.array_equal(a, b) and y == z for (a, y), (b, z) in pairs)
@@ -224,6 +293,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             try:
                 lived = live(seed, Path(folder) / "desk")
+                lived |= live_together(seed, Path(folder) / "together")
             except BaseException:
                 print(f"schedule {seed} failed", flush=True)
                 raise

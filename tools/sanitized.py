@@ -1,8 +1,8 @@
 """Run the tests that belong to a sanitizer, against the Python module that was built with it.
 
-    python tools/sanitized.py address | thread  [arguments for pytest]
+    python tools/sanitized.py address | thread  [arguments for pytest, such as --tier=all]
 
-The module lies in build/module-address or build/module-thread; a package of links to the sources is
+The module lies in build/address or build/thread; a package of links to the sources is
 put around it. The sanitizer's library has to be there before Python, hence GCC on Linux only.
 """
 
@@ -69,7 +69,7 @@ def races(reports: Path) -> list[str]:
 
 def main(sanitizer: str, *arguments: str) -> int:
     preloaded = library(LIBRARIES[sanitizer])
-    build = ROOT / "build" / f"module-{sanitizer}"
+    build = ROOT / "build" / sanitizer
     importable, reports = package(build), build / "report"
     for old in build.glob("report*"):
         old.unlink()
@@ -86,6 +86,7 @@ def main(sanitizer: str, *arguments: str) -> int:
     if not asked.stdout.startswith(str(importable)):
         raise SystemExit(f"tools/sanitized.py: the core under test is {asked.stdout.strip()}")
     pytest = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "2"]
+    pytest.append("--tier=quick")
     tests = [*TESTS[sanitizer], *arguments]
     failed = subprocess.run([*pytest, *tests], env=environment, cwd=ROOT, check=False).returncode
     tests_passed = failed in (0, NOTHING_CHOSEN)

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
-from contract import Contract, weights_are_not_copies
+from contract import Contract
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import NASTY, blobs, streams
@@ -28,16 +27,8 @@ CONTRACT = {
             {"kernel": "rbf", "lookahead": 3, "class_weight": {"ash": 2.0}},
             {"balls": 3, "normalize": False},
             {"kernel": "poly", "degree": 2, "coef0": 1.0, "balls": 3, "dtype": "float32"},
-            {"shape": "ellipsoid", "classes": "open"},
+            {"shape": "ellipsoid", "classes": "open", "lookahead": 4},
         ],
-        expected_failures=weights_are_not_copies(
-            "an example of weight 2 is one point of smaller slack, not two points"
-        )
-        | {
-            "check_class_weight_classifiers": (
-                "all go to the class of weight 1000, as they should, after a ConvergenceWarning"
-            )
-        },
     ),
 }
 
@@ -425,18 +416,6 @@ def test_kernel_of_dot_products_is_linear(shape, normalize):
     np.testing.assert_allclose(kernel.intercept_, linear.intercept_, atol=1e-9)
 
 
-@shapes
-def test_sparse_rows_give_the_same_model(shape):
-    rng = np.random.default_rng(10)
-    X = np.where(rng.random((200, 30)) < 0.8, 0.0, rng.normal(size=(200, 30)))
-    y = np.where(X[:, 0] + X[:, 1] + 0.1 * rng.normal(size=200) > 0, 1.0, -1.0)
-    dense = StreamSVC(**shape).fit(X, y)
-    thin = StreamSVC(**shape).fit(sp.csr_array(X), y)
-    np.testing.assert_allclose(
-        thin.decision_function(sp.csr_array(X)), dense.decision_function(X), atol=1e-9
-    )
-
-
 def test_decision_is_linear_in_x():
     stream = blobs(11, 80, 4)
     for shape in SHAPES:
@@ -589,16 +568,6 @@ def test_lookahead_steadies_the_result():
 def test_lookahead_and_balls_exclude_each_other():
     with pytest.raises(ValueError, match="exclude each other"):
         StreamSVC(lookahead=2, balls=2).fit(np.eye(2), [0, 1])
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [(n, v) for n in ("lookahead", "balls", "normalize") for v in (0, -1, 1.5, "two")]
-    + [("balls", None), ("normalize", None)],
-)
-def test_bad_parameters_are_named(name, value):
-    with pytest.raises(ValueError, match=name):
-        StreamSVC(**{name: value}).fit(np.eye(2), [0, 1])
 
 
 def test_overflow_is_refused_and_a_vanishing_weight_passed_over():

@@ -466,3 +466,24 @@ def test_several_threads_and_jobs_give_the_same_models():
     assert len(shared) == len(alone)
     for key in alone.keys()[::29]:
         assert state_of(shared.model(key)) == state_of(alone.model(key))
+
+
+@pytest.mark.parametrize(
+    "keys", [[b"eve"], ["ann", b"eve"], [b'["a",1]'], np.array([b"x", b"yy"]), [1, np.bytes_(b"q")]]
+)
+def test_bytes_are_no_keys(keys):
+    X, y = np.eye(2, 3), [0, 1]
+    bank = ModelBank(PA(classes=[0, 1])).learn_many([("a", 1), "b"], X, y)
+    before = bank.to_bytes()
+    n = len(keys)
+    for verb in (
+        lambda: bank.learn_many(keys, X[:n], y[:n]),
+        lambda: bank.learn_one(keys[-1], X[0], 1),
+        lambda: bank.decision_function(keys, X[:n]),
+        lambda: bank.forget(list(keys)),
+        lambda: bank.model(keys[-1]),
+        lambda: keys[-1] in bank,
+    ):
+        with pytest.raises(ValueError, match="is no key; use an integer, a string"):
+            verb()
+    assert bank.to_bytes() == before

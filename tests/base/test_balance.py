@@ -52,7 +52,9 @@ def test_at_the_end_it_is_scikit_learns_definition() -> None:
     [
         SGDSVC(class_weight="balanced", classes="open"),
         LASVC(class_weight="balanced", classes="open"),  # gamma by word: the first rows are held
-        IncrementalSVC(class_weight="balanced", classes=["rare", "usual"], gamma=1.0),
+        IncrementalSVC(
+            class_weight="balanced", classes=["rare", "usual"], gamma=1.0, settle="example"
+        ),
     ],
     ids=lambda model: type(model).__name__,
 )

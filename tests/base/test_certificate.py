@@ -330,7 +330,9 @@ def test_it_is_saved_and_read_to_the_bit(unlearned, tmp_path):
 def test_an_altered_certificate_is_told(unlearned, name):
     model, proof = unlearned
     value = proof[name]
-    other = {str: "x", list: [5], int: 1, float: 0.0}[type(value)]
+    other = {str: "x", list: [5], int: 1, float: 0.0, bool: False, dict: {"gamma": 1.0}}[
+        type(value)
+    ]
     with pytest.raises(CertificateError, match="altered"):
         verify(replace(proof, **{name: other}), model)
 
@@ -346,6 +348,7 @@ def test_an_altered_certificate_is_told(unlearned, name):
         ({"method": "RampSVC"}, "about a RampSVC"),
         ({"examples_hash": "0" * 64}, "other examples"),
         ({"hash_after": "0" * 64}, "other coefficients"),
+        ({"settled": {"gamma": 1.0}}, "says that it is complete"),
     ],
 )
 def test_a_false_one_is_told_even_with_a_seal(change, complaint):

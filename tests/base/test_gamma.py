@@ -76,7 +76,7 @@ def test_values_of_any_size_give_a_gamma_that_can_be_used(extreme: float) -> Non
 
 
 def test_the_first_rows_settle_it_by_doubling_and_then_it_stays() -> None:
-    model = RampSVC(classes=["in", "out"])
+    model = RampSVC(classes=["in", "out"], settle="example")
     for n, (x, y) in enumerate(zip(X, Y, strict=True), 1):
         model.learn_one(x, y)
         last = min(WARM_UP, 1 << (n.bit_length() - 1))
@@ -90,7 +90,13 @@ def test_the_first_rows_settle_it_by_doubling_and_then_it_stays() -> None:
 @pytest.mark.parametrize("n", [5, 100, 255, 256, 300])
 @pytest.mark.parametrize(
     "model",
-    [RampSVC(), LASVC(), IncrementalSVC(), StreamSVC(kernel="rbf"), NormaSVC(truncation=50)],
+    [
+        RampSVC(settle="example"),
+        LASVC(),
+        IncrementalSVC(settle="example"),
+        StreamSVC(kernel="rbf"),
+        NormaSVC(truncation=50),
+    ],
     ids=lambda model: type(model).__name__,
 )
 def test_any_cut_gives_the_same_bits(model: Any, n: int) -> None:
@@ -115,9 +121,9 @@ def test_it_is_what_a_number_would_have_given() -> None:
 @pytest.mark.parametrize("n", [3, 40])
 def test_settling_survives_saving_copying_and_pickling(n: int, tmp_path: Path) -> None:
     for model, data in (
-        (RampSVC(classes="open"), X),
+        (RampSVC(classes="open", settle="example"), X),
         (RampSVC(classes="open", query="margin"), X),
-        (RampSVC(classes="open"), sp.csr_array(X * (X > 3))),
+        (RampSVC(classes="open", settle="example"), sp.csr_array(X * (X > 3))),
         (NormaOneClassSVM(), X),
     ):
         model.partial_fit(data[:n], Y[:n])
@@ -135,14 +141,14 @@ def test_settling_survives_saving_copying_and_pickling(n: int, tmp_path: Path) -
 
 def test_records_are_counted_by_the_names_that_occur() -> None:
     records = [{f"f{j}": float(v) for j, v in enumerate(x[: 2 + i % 3])} for i, x in enumerate(X)]
-    model = RampSVC(classes=["in", "out"])
+    model = RampSVC(classes=["in", "out"], settle="example")
     for n, (record, y) in enumerate(zip(records[:40], Y[:40], strict=True), 1):
         model.learn_one(record, y)
         first = records[: 1 << (n.bit_length() - 1)]
         width = max(map(len, first))
         rows = np.array([[r.get(f"f{j}", 0.0) for j in range(width)] for r in first])
         assert np.isclose(model.gamma_, settled("scale", rows), rtol=1e-12)
-    whole = RampSVC(classes=["in", "out"]).partial_fit(records[:40], Y[:40])
+    whole = RampSVC(classes=["in", "out"], settle="example").partial_fit(records[:40], Y[:40])
     assert fingerprint(whole) == fingerprint(model)
 
 
@@ -157,8 +163,10 @@ def test_unlearned_examples_do_not_come_back() -> None:
     stay = np.setdiff1d(np.arange(300), [3, 40, 99])
     other = IncrementalSVC(gamma=model.gamma_).fit(X[stay], Y[stay])
     assert np.allclose(model.decision_function(X), other.decision_function(X), atol=1e-6)
-    first = np.setdiff1d(np.arange(256), [3, 40, 99])
+    first = stay[:256]  # as if the others had never come
     assert model.gamma_ == 1 / (4 * X[first].var())
+    model.unlearn([257])
+    assert model.unlearn([270], certificate=True).settled == {"gamma": model.gamma_}
     everyone = IncrementalSVC(classes=["in", "out"]).partial_fit(X[:3], Y[:3]).unlearn([0, 1, 2])
     everyone.partial_fit(X[3:10], Y[3:10])
     assert everyone.n_seen_ == 10
@@ -167,7 +175,7 @@ def test_unlearned_examples_do_not_come_back() -> None:
 def test_weights_ids_and_counts_stay_right() -> None:
     w = np.where(np.arange(300) % 3 == 0, 0.0, 1.5)
     ids = np.arange(300)[::-1] * 2
-    options = {"classes": ["in", "out"], "class_weight": {"in": 2.0}}
+    options = {"classes": ["in", "out"], "class_weight": {"in": 2.0}, "settle": "example"}
     whole = IncrementalSVC(**options).partial_fit(X[:300], Y[:300], sample_weight=w, ids=ids)
     pieces = IncrementalSVC(**options)
     for start in range(0, 300, 7):
@@ -204,8 +212,8 @@ def test_no_label_that_was_paid_for_is_lost(model: Any) -> None:
 
 def test_open_classes_may_come_while_it_settles() -> None:
     y = np.where(np.arange(300) < 90, Y[:300], "late")
-    whole = RampSVC(classes="open").partial_fit(X[:300], y)
-    single = RampSVC(classes="open")
+    whole = RampSVC(classes="open", settle="example").partial_fit(X[:300], y)
+    single = RampSVC(classes="open", settle="example")
     for x, label in zip(X[:300], y, strict=True):
         single.learn_one(x, label)
     assert fingerprint(whole) == fingerprint(single)

@@ -20,6 +20,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
+from tiers import examples
 
 import onlinesvm
 from onlinesvm import (
@@ -50,7 +51,7 @@ KEYS = st.one_of(
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_a_book_is_a_dict_of_what_is_held(data: Any) -> None:
     book, plain, held = KeyBook(), dict[int, Any](), set[int]()
     for _ in range(data.draw(st.integers(1, 8))):
@@ -159,7 +160,7 @@ MODELS = [
 
 
 @pytest.mark.parametrize("estimator", MODELS, ids=lambda e: " ".join(repr(e).split()))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(data=st.data())
 def test_any_calls_leave_each_example_its_owner(estimator: Any, data: Any) -> None:
     """Against a list of who owned what, filtered by what the model says it holds."""

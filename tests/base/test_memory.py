@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from onlinesvm import RampSVC
+from onlinesvm import BudgetedSVC, IndependentSVC, RampSVC
+from onlinesvm.base import vocabulary
 
 # Resident memory before, after and at its peak, in a process of its own. A first small model has
 # touched everything that is not the model's: imports, threads, NumPy's pools.
@@ -94,3 +96,45 @@ def test_kernel_rows_stay_within_their_cache(megabytes):
 
 def _parts(X, y, n):
     return [(X[i : i + n], y[i : i + n]) for i in range(0, len(y), n)]
+
+
+def test_the_names_of_dicts_are_counted():
+    """120,000 words took 26 MB more than nbytes_ said."""
+    model = BudgetedSVC(budget=10, gamma=1.0, classes=[0, 1])
+    model.partial_fit([{"a": 1.0}, {"b": 1.0}], [0, 1])
+    before = model.nbytes_ - model._core.nbytes
+    words = [{f"word {i}-{j}": 1.0 for j in range(100)} for i in range(100)]
+    for i, x in enumerate(words):
+        model.learn_one(x, i % 2)
+    taken = sum(sys.getsizeof(name) for x in words for name in x)
+    taken += sys.getsizeof(model._vocabulary.columns) + 32 * 10_000
+    assert abs(model.nbytes_ - model._core.nbytes - before - taken) < 0.05 * taken
+    with pytest.raises(ValueError):  # and forgotten again with the row that brought them
+        model.partial_fit([{f"new {j}": 1.0 for j in range(1000)}], ["no such class"])
+    assert abs(model.nbytes_ - model._core.nbytes - before - taken) < 0.05 * taken
+
+
+def test_names_without_end_are_not_passed_over(monkeypatch):
+    monkeypatch.setattr(vocabulary, "_MANY", 50)
+    model = BudgetedSVC(budget=10, gamma=1.0, classes=[0, 1]).partial_fit([{"a": 1}], [0])
+    told = 0
+    for i in range(400):
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            model.learn_one({f"word {i}": 1.0}, i % 2)
+        told += any("names of features" in str(one.message) for one in found)
+    assert told == 4  # at 50, 100, 200 and 400 names or so
+    for cls in (BudgetedSVC, IndependentSVC):
+        model = cls(budget="1MB", gamma=1.0, classes=[0, 1])
+        with pytest.raises(ValueError, match="hash them"):
+            model.partial_fit([{"a": 1}], [0])
+        model.partial_fit(np.eye(2), [0, 1])
+
+
+@pytest.mark.parametrize("seed", [9, 34])
+def test_arrays_that_double_stay_within_a_budget(seed):
+    """A budget of 1 MB was exceeded by 4 % by two of 36 streams: these."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(6000, 5)), rng.integers(0, 3, 6000)
+    model = BudgetedSVC(budget="1MB", gamma=1.0, classes=[0, 1, 2])
+    assert max(model.partial_fit(*part).nbytes_ for part in _parts(X, y, 50)) <= 1_000_000

@@ -92,3 +92,135 @@ def test_lasvm_unlearns_contradictions_at_any_price():
         model = LASVC(C=1e12).fit(rows, labels)
         model.unlearn([0, 1, 2, 5])
     assert np.isfinite(model.decision_function(rows)).all()
+
+
+HUGE = 10**400  # of which float() raises an OverflowError
+ROWS, LABELS = np.eye(3)[[0, 1, 2, 0]], [0, 1, 0, 1]
+
+
+def dicts(model):
+    return model.partial_fit([{"a": 1}, {"b": 2}], [0, 1], classes=[0, 1])
+
+
+BEYOND = {
+    "X": lambda model: model.partial_fit([[HUGE, 1, 1]], [1]),
+    "learn_one": lambda model: model.learn_one([HUGE, 1, 1], 1),
+    "weights": lambda model: model.partial_fit(ROWS, LABELS, sample_weight=[HUGE] * 4),
+    "w": lambda model: model.learn_one(ROWS[0], 1, HUGE),
+    "label": lambda model: model.learn_one(ROWS[0], HUGE),
+    "predict_one": lambda model: model.predict_one([HUGE, 1, 1]),
+    "params": lambda model: model.set_params(C=HUGE).partial_fit(ROWS, LABELS),
+    "class_weight": lambda model: model.set_params(class_weight={0: HUGE}).fit(ROWS, LABELS),
+    "mixed": lambda model: onlinesvm.LASVC().fit([{"a": 1}, [1]], [0, 1]),
+    "mixed pipeline": lambda model: pipeline().partial_fit([{"a": 1}, [1]], [0, 1]),
+    "mixed calibration": lambda model: calibrated().partial_fit([{"a": 1}, None], [0, 1]),
+    "dicts": lambda model: onlinesvm.LASVC().fit([{"a": HUGE}, {"a": 1}], [0, 1]),
+    "pipeline": lambda model: pipeline().partial_fit([{"a": HUGE}], [0]),
+    "calibration": lambda model: calibrated().partial_fit([{"a": HUGE}], [0]),
+    "columns": lambda model: columns().partial_fit([{"a": HUGE}], [0]),
+    "budget": lambda model: onlinesvm.BudgetedSVC(budget=HUGE).fit(ROWS, LABELS),
+    "bank": lambda model: bank().learn_one("a", ROWS[0], 1, HUGE),
+    "target": lambda model: onlinesvm.NormaSVR().fit(ROWS, [HUGE] * 4),
+    "next target": lambda model: onlinesvm.NormaSVR().fit(ROWS, [1.0] * 4).learn_one(ROWS[0], HUGE),
+    "reweight": lambda model: onlinesvm.IncrementalSVC().fit(ROWS, LABELS).reweight([0], [HUGE]),
+}
+
+
+def calibrated():
+    return onlinesvm.CalibratedOnline(onlinesvm.SGDSVC(classes=[0, 1]))
+
+
+def pipeline():
+    return onlinesvm.make_online_pipeline(onlinesvm.OnlineScaler(), onlinesvm.LASVC(classes=[0, 1]))
+
+
+def columns():
+    numbers = onlinesvm.OnlineColumns([("n", onlinesvm.OnlineScaler(), "numbers")])
+    return onlinesvm.make_online_pipeline(numbers, onlinesvm.LASVC(classes=[0, 1]))
+
+
+def bank():
+    return onlinesvm.ModelBank(onlinesvm.SGDSVC(classes=[0, 1]))
+
+
+@pytest.mark.parametrize("where", BEYOND)
+def test_integers_beyond_all_floats_are_refused_in_one_line(where):
+    model = onlinesvm.LASVC().fit(ROWS, LABELS)
+    before = model.decision_function(ROWS)
+    with pytest.raises(ValueError) as told:
+        BEYOND[where](model)
+    assert "\n" not in str(told.value)
+    assert len(str(told.value)) < 600
+    assert np.array_equal(model.decision_function(ROWS), before)
+
+
+@pytest.mark.parametrize("learned", [0, 1])
+def test_a_dict_with_an_integer_beyond_all_floats_is_refused(learned):
+    model = dicts(onlinesvm.PassiveAggressiveClassifier())
+    if learned:  # the short way is open
+        model.learn_one({"a": 1}, 1)
+    before = model.decision_function([{"a": 1}])
+    for verb in (
+        lambda: model.learn_one({"a": HUGE}, 1),
+        lambda: model.learn_one({"new": HUGE}, 1),
+        lambda: model.predict_one({"a": HUGE}),
+        lambda: model.decide_one({"a": HUGE}),
+    ):
+        with pytest.raises(ValueError, match="too large"):
+            verb()
+    assert np.array_equal(model.decision_function([{"a": 1}]), before)
+    assert model.n_features_in_ == 2
+
+
+@pytest.mark.parametrize("gamma", ["scale", 1.0])
+def test_sparse_rows_are_refused_as_dense_ones_are(gamma):
+    X = sp.csr_array(np.ones((4, 3)) * 1e155)
+    for rows in (X, X.toarray()):
+        with pytest.raises(ValueError, match="scale the features"):
+            onlinesvm.LASVC(gamma=gamma, dtype="float64").fit(rows, LABELS)
+
+
+def test_a_tiny_alpha_is_no_error():
+    model = onlinesvm.NormaSVC(alpha=1e-300).fit(ROWS, LABELS)
+    assert np.isfinite(model.decision_function(ROWS)).all()
+
+
+FAR = [
+    ("IndependentSVC", {"kernel": "poly"}, 1e8, 1.0),
+    ("IndependentSVC", {"kernel": "linear", "dtype": "float32"}, 1e15, 1.0),
+    ("IndependentSVR", {"kernel": "rbf"}, 1e8, 1e30),
+    ("BudgetedSVC", {"kernel": "poly", "dtype": "float64"}, 1e8, 1e300),
+    ("KernelPerceptron", {"kernel": "linear", "dtype": "float64"}, 1e308, 1.0),
+    ("NormaSVR", {"kernel": "linear", "dtype": "float64"}, 1e200, 1.0),
+    ("NormaOneClassSVM", {"kernel": "linear"}, 1e15, 1e300),
+    ("PokerSVR", {"kernel": "poly", "dtype": "float64"}, 1e8, 1e300),
+    ("SGDSVC", {}, 1e8, 1e300),
+]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(("name", "params", "value", "weight"), FAR)
+def test_no_row_is_learned_after_which_every_prediction_raises(name, params, value, weight):
+    cls = getattr(onlinesvm, name)
+    model, targets = cls(**params), target(cls)
+    known = {"classes": [0, 1]} if name.endswith(("SVC", "Perceptron")) else {}
+    model.partial_fit(X, targets, **known)
+    before = scores(model)
+    for rows, labels in ([[]], []), (X[:2], targets[:2]):  # alone, and among others
+        far = [*np.asarray(rows).reshape(-1, 3), [value, -value / 3, value]]
+        weights = [*np.ones(len(labels)), weight]
+        try:
+            model.partial_fit(far, [*labels, 0], sample_weight=weights)
+            refusal = ""
+        except ValueError as error:
+            refusal = str(error)
+        if refusal:
+            assert "scale the features" in refusal
+            assert np.array_equal(scores(model), before)
+        else:
+            before = scores(model)
+            assert np.isfinite(before).all()
+
+
+def scores(model):
+    return model.decision_function(X) if hasattr(model, "decision_function") else model.predict(X)

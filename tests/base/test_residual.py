@@ -21,6 +21,7 @@ from onlinesvm import (
     RampSVC,
     SmoSVC,
 )
+from onlinesvm.base.core import create
 
 Array = NDArray[np.float64]
 N = 60
@@ -99,7 +100,7 @@ def test_an_example_on_the_wrong_side_of_the_ramp_is_seen():
         slot, y = by_id[example], stream.y[example]
         altered["box0.lo"][slot] = min(0.0, y * bound)
         altered["box0.hi"][slot] = max(0.0, y * bound)
-        other = type(model._core)(model._core_settings)
+        other = create(model._core_name, model._core_settings)
         other.load(altered)
         return float(other.kkt_residual())
 

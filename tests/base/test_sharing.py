@@ -75,7 +75,7 @@ def other() -> Iterator[Callable[[Callable[[], Any]], Future[Any]]]:
 def at_work(other: Callable[[Callable[[], Any]], Future[Any]]) -> Iterator[Any]:
     """A model that another thread is teaching 20 more examples, and has taught them afterwards."""
     kernel = Kernel()
-    model = RampSVC(kernel=kernel).fit(X[:20], y[:20])
+    model = RampSVC(kernel=kernel, settle="example").fit(X[:20], y[:20])
     door = Door(kernel)
     learning = other(lambda: model.partial_fit(X[20:40], y[20:40]))
     door.reached.wait()
@@ -105,7 +105,7 @@ USES: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("outer", ["learn_one", "partial_fit", "unlearn", "predict", "decide_one"])
 def test_a_kernel_that_uses_its_own_model_is_told(outer, inner):
     kernel = Kernel()
-    model = RampSVC(kernel=kernel, n_jobs=2).fit(X[:40], y[:40])
+    model = RampSVC(kernel=kernel, n_jobs=2, settle="example").fit(X[:40], y[:40])
     before = model.decision_function(X)
     kernel.inside = lambda: USES[inner](model)
     with pytest.raises(RuntimeError, match="may use other models but not this one"):
@@ -113,14 +113,14 @@ def test_a_kernel_that_uses_its_own_model_is_told(outer, inner):
     kernel.inside = None
     if outer in ("predict", "decide_one"):
         np.testing.assert_array_equal(model.decision_function(X), before)
-    whole = RampSVC(kernel=Kernel()).fit(X, y)
+    whole = RampSVC(kernel=Kernel(), settle="example").fit(X, y)
     np.testing.assert_array_equal(model.fit(X, y).decision_function(X), whole.decision_function(X))
 
 
 def test_a_kernel_may_use_another_model_of_its_class():
     known = RampSVC(classes="open").partial_fit(X, np.arange(len(X)) % 60)  # 60 outputs
     kernel = Kernel()
-    model = RampSVC(kernel=kernel).fit(X[:60], y[:60])
+    model = RampSVC(kernel=kernel, settle="example").fit(X[:60], y[:60])
     quiet = [model.decide_one(x) for x in X[:9]], model.decision_function(X[:9])
     kernel.inside = lambda: known.decide_one(X[0].astype(np.float32))
     asking = [model.decide_one(x) for x in X[:9]], model.decision_function(X[:9])
@@ -186,7 +186,7 @@ def test_ctrl_c_ends_the_wait_for_another_thread(use, other):
 def test_the_way_back_never_shows_half_a_model():
     """Who looked between two lines of it would find no lock, and make one of their own."""
     kernel = Kernel()
-    model = RampSVC(kernel=kernel).fit(X[:20], y[:20])
+    model = RampSVC(kernel=kernel, settle="example").fit(X[:20], y[:20])
     kernel.inside = lambda: [][0]
     whole = []
 
@@ -208,7 +208,7 @@ def test_the_way_back_never_shows_half_a_model():
 
 def test_readers_look_side_by_side(other):
     kernel = Kernel()
-    model = RampSVC(kernel=kernel).fit(X[:20], y[:20])
+    model = RampSVC(kernel=kernel, settle="example").fit(X[:20], y[:20])
     door = Door(kernel)
     looking = other(lambda: model.decision_function(X))
     door.reached.wait()
@@ -255,7 +255,7 @@ def test_a_fork_amid_a_change_gives_a_clear_error(use, other):
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_a_fork_amid_a_look_gives_the_model(other):
     kernel = Kernel()
-    model = RampSVC(kernel=kernel).fit(X[:20], y[:20])
+    model = RampSVC(kernel=kernel, settle="example").fit(X[:20], y[:20])
     plain = model.decide_one(X[30])
     door = Door(kernel)
     looking = other(lambda: model.decision_function(X))

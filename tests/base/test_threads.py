@@ -23,9 +23,13 @@ def stream(n, width, classes, seed=0):
 # Large enough for rows, steps and h to be divided (base/kernel_cache.hpp and base/one_vs_rest.hpp).
 CASES = [
     pytest.param(LASVC(C=5, gamma=1.0), stream(1600, 24, 4), id="LASVC"),
-    pytest.param(RampSVC(C=5, gamma=0.01), stream(700, 700, 2), id="RampSVC"),
-    pytest.param(RampSVC(C=5, gamma=0.5), stream(500, 60, 3), id="RampSVC-3"),
-    pytest.param(IncrementalSVC(C=5, gamma=0.5, tol=1e-4), stream(700, 24, 2), id="IncrementalSVC"),
+    pytest.param(RampSVC(C=5, gamma=0.01, settle="example"), stream(700, 700, 2), id="RampSVC"),
+    pytest.param(RampSVC(C=5, gamma=0.5, settle="example"), stream(500, 60, 3), id="RampSVC-3"),
+    pytest.param(
+        IncrementalSVC(C=5, gamma=0.5, tol=1e-4, settle="example"),
+        stream(700, 24, 2),
+        id="IncrementalSVC",
+    ),
 ]
 
 

@@ -16,7 +16,7 @@ PARAMS = {"variant": "PA-I", "C": 0.5, "average": False, "kernel": LINEAR}
 
 
 def learner(bits: int = 64, **changes):
-    return getattr(_core, f"PassiveAggressiveClassifier{bits}")(PARAMS | changes)
+    return _core.Model("PassiveAggressiveClassifier", f"float{bits}", PARAMS | changes)
 
 
 def stream(n: int = 200, d: int = 5):
@@ -42,7 +42,31 @@ def stream(n: int = 200, d: int = 5):
 )
 def test_bad_params_are_named(params, complaint):
     with pytest.raises(ValueError, match=complaint):
-        _core.PassiveAggressiveClassifier64(params)
+        _core.Model("PassiveAggressiveClassifier", "float64", params)
+
+
+@pytest.mark.parametrize(
+    ("method", "dtype", "complaint"),
+    [("Nonsense", "float64", "no method 'Nonsense'"), ("Romma", "float16", "'float16' is neither")],
+)
+def test_what_there_is_not_is_named(method, dtype, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        _core.Model(method, dtype, {"kernel": LINEAR})
+
+
+def test_a_verb_is_there_where_the_method_has_it():
+    model = learner()
+    assert _core.offers("PassiveAggressiveClassifier", "weights")
+    assert hasattr(model, "weights")
+    assert model.mistakes == 0
+    assert not _core.offers("PassiveAggressiveClassifier", "finish")
+    assert not _core.offers("Nonsense", "weights")
+    with pytest.raises(AttributeError, match="does not offer 'finish'"):
+        model.finish(1e-3)
+    with pytest.raises(ValueError, match="holds: takes 1 arguments, got 0"):
+        model.holds()
+    with pytest.raises(ValueError, match=r"holds: argument 1 has the wrong type, got 0\.5"):
+        model.holds(0.5)
 
 
 @pytest.mark.parametrize("bits", [32, 64])

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 import onlinesvm
 from onlinesvm import _core
 from onlinesvm.base import OnlineOutlierDetector, OnlineRegressor
+from onlinesvm.base.core import create, offers
 
 STRIDE = 1 if "ONLINESVM_INJECT" in os.environ else 17
 RNG = np.random.default_rng(7)
@@ -91,8 +92,8 @@ def together(core: Any, cls: Any) -> None:
     core.commit()
 
 
-def verbs(core: Any, cls: Any) -> Iterator[tuple[str, Verb]]:
-    """What the core can do, in the order in which it is done."""
+def verbs(cls: Any) -> Iterator[tuple[str, Verb]]:
+    """What its core can do, in the order in which it is done."""
     yield "learn_dense", lambda c: learn(c, cls, 30, 40)
     yield "learn_next", lambda c: learn_next(c, cls, 41)
     yield "together", lambda c: together(c, cls)
@@ -108,7 +109,7 @@ def verbs(core: Any, cls: Any) -> Iterator[tuple[str, Verb]]:
         "flush": lambda c: c.flush(),
         "merge": lambda c: c.merge(c, 100, np.arange(max(2, c.outputs))),
     }
-    yield from ((name, verb) for name, verb in offered.items() if hasattr(core, name))
+    yield from ((name, verb) for name, verb in offered.items() if offers(cls._stem, name))
     yield "score_dense", lambda c: c.score_dense(X)
 
 
@@ -120,7 +121,7 @@ CASES = [
     pytest.param(cls, name, id=f"{cls.__name__}-{name}")
     for cls in onlinesvm.all_estimators()
     if "kernel" in cls().get_params()
-    for name, _ in verbs(getattr(_core, f"{cls._stem}64"), cls)
+    for name, _ in verbs(cls)
 ]
 
 
@@ -147,8 +148,8 @@ def survives(core: Any, act: Verb, arm: Callable[[int], None], disarm: Callable[
 def test_what_fails_leaves_nothing_behind(cls: Any, verb: str) -> None:
     kernel = Kernel()
     model = begun(cls, kernel)
-    core, act = model._core, dict(verbs(model._core, cls))[verb]
-    twin, other = (type(core)(model._core_settings) for _ in range(2))
+    core, act = model._core, dict(verbs(cls))[verb]
+    twin, other = (create(model._core_name, model._core_settings) for _ in range(2))
     twin.load(core.state())
     other.load(core.state())
     act(twin)

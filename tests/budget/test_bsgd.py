@@ -183,18 +183,6 @@ def test_a_rare_class_is_not_crowded_out(rule):
 
 
 @rules
-def test_sparse_rows_give_the_same(rule):
-    from scipy.sparse import csr_array
-
-    rng = np.random.default_rng(7)
-    X = rng.normal(size=(120, 12)) * (rng.random((120, 12)) < 0.3)
-    y = np.where(X.sum(axis=1) > 0, 1.0, -1.0)
-    dense = small(maintenance=rule).partial_fit(X, y).decision_function(X)
-    sparse = small(maintenance=rule).partial_fit(csr_array(X), y).decision_function(csr_array(X))
-    np.testing.assert_allclose(sparse, dense, atol=1e-6 * np.abs(dense).max())
-
-
-@rules
 @pytest.mark.parametrize("form", ["dense", "sparse"])
 def test_a_budget_in_bytes(rule, form):
     """The memory is never more, little of it lies idle, and any cut gives the same."""

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from contract import Contract, bell
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,6 +15,7 @@ from oracles import KINDS, NASTY, balanced_qp, blobs, box_qp, crossed, streams, 
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC, LinearSVR
+from tiers import examples
 
 from onlinesvm import IndependentSVC, IndependentSVR, load
 from onlinesvm.base.core import revive
@@ -225,7 +225,7 @@ def test_nasty_streams_end_at_an_optimum(kind, kernel):
     assert model.kkt_residual() <= 1e-8 * scale
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     streams(),
     st.sampled_from([0.1, 1.0, 50.0]),
@@ -303,15 +303,6 @@ def test_memory_is_bounded_by_window_and_budget():
     assert max(sizes[30:]) <= 1.1 * max(sizes[:30])
 
 
-def test_weight_two_is_two_copies():
-    stream = blobs(14, 60)
-    once = svc(C=2.0).partial_fit(stream.X, stream.y, sample_weight=np.full(60, 2.0))
-    twice = svc(C=2.0).partial_fit(np.repeat(stream.X, 2, axis=0), np.repeat(stream.y, 2))
-    np.testing.assert_allclose(
-        twice.decision_function(stream.X), once.decision_function(stream.X), atol=1e-9
-    )
-
-
 @pytest.mark.parametrize("make", [svc, svr])
 def test_unlearning_is_never_having_learned(make):
     """Exactly where the example is not in the basis; the optimum in the span where it is."""
@@ -350,18 +341,6 @@ def test_many_classes_share_the_basis():
         np.testing.assert_allclose(
             model.decision_function(X)[:, c], alone.decision_function(X), atol=1e-8
         )
-
-
-def test_sparse_rows_give_the_same():
-    rng = np.random.default_rng(17)
-    X = rng.normal(size=(120, 12)) * (rng.random((120, 12)) < 0.3)
-    y = np.where(X.sum(axis=1) > 0, 1.0, -1.0)
-    dense = svc(gamma=0.2).partial_fit(X, y)
-    sparse = svc(gamma=0.2).partial_fit(sp.csr_array(X), y)
-    np.testing.assert_array_equal(sparse.support_, dense.support_)
-    np.testing.assert_allclose(
-        sparse.decision_function(sp.csr_array(X)), dense.decision_function(X), atol=1e-9
-    )
 
 
 @pytest.mark.parametrize("make", [svc, svr])

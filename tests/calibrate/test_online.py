@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import expit
 from sklearn.base import clone
 
 import onlinesvm
@@ -130,6 +131,46 @@ def test_a_mixture_loses_little_to_any_of_its_methods_over_any_stream() -> None:
     assert losses[0] < losses[1:].min()  # and changing the mind pays here
 
 
+def shifting(n: int = 8000) -> tuple[list[float], list[bool]]:
+    """Scores whose worth turns from nearly certain to little, and back, every 2,000."""
+    rng = np.random.default_rng(0)
+    s = rng.normal(0, 2, n)
+    likely = np.where(np.arange(n) % 4000 < 2000, expit(2 * s), expit(0.3 * s - 1))
+    return s.tolist(), (rng.random(n) < likely).tolist()
+
+
+def test_a_long_window_follows_a_change_by_its_latest_tenth() -> None:
+    scores, hits = shifting()
+    words = ("mixture", "platt", "temperature", "venn-abers")
+    experts = [*((word, 2000) for word in words), *((word, 200) for word in words[1:])]
+    calibrations = [Calibration(word, window) for word, window in experts]
+    said = np.zeros((len(experts), len(scores)))
+    for each in calibrations:
+        each.know([False, True])
+    for i, (score, hit) in enumerate(zip(scores, hits, strict=True)):
+        said[:, i] = [each.one([score])[1] for each in calibrations]
+        for each in calibrations:
+            each.learn([score], int(hit))
+    losses = -np.log(np.where(hits, said, 1 - said)).sum(axis=1)
+    assert losses[0] <= losses[1:].min() + np.log(6) - len(scores) * np.log(1 - 1 / 200)
+    truth = np.array(hits)
+    for start in range(2000, 8000, 1000):  # each after a change, or in the middle
+        part = slice(start, start + 1000)
+        off = [calibration_error(p[part], truth[part]) for p in said[:4]]
+        assert off[0] < 0.06, f"rows from {start}"
+    after = [slice(start + 300, start + 2000) for start in (2000, 4000, 6000)]
+    worst = [max(calibration_error(p[part], truth[part]) for part in after) for p in said[:4]]
+    assert worst[0] < min(worst[1:]) / 2
+
+
+def calibration_error(p: Any, y: Any, bins: int = 15) -> float:
+    """The mean distance, by bin, of what was claimed and what came true."""
+    sure, right = np.maximum(p, 1 - p), (p > 0.5) == y
+    place = np.minimum((sure * bins).astype(int), bins - 1)
+    gaps = np.bincount(place, weights=sure - right, minlength=bins)
+    return float(np.abs(gaps).sum() / len(p))
+
+
 def test_a_mixture_follows_the_shape_of_the_scores() -> None:
     """Where a sigmoid is right, the sigmoids have the weight; where none is, Venn-Abers."""
     rng = np.random.default_rng(5)
@@ -141,8 +182,9 @@ def test_a_mixture_follows_the_shape_of_the_scores() -> None:
         for score, hit in zip(scores.tolist(), rng.random(4000) < chance, strict=True):
             calibration.learn([score], int(hit))
         weights = dict(zip(calibration.method.methods, calibration.method.weights, strict=True))
-        assert (weights["venn_abers"] < 0.1) is shaped
-        assert (weights["venn_abers"] > 0.9) is not shaped
+        shapeless = weights["venn_abers"] + weights["venn_abers_late"]
+        assert (shapeless < 1 / 3) is shaped  # less than its even share, which is dealt out again
+        assert (shapeless > 0.9) is not shaped
         rising = calibration.many(np.sort(scores))[:, 1]
         assert (np.diff(rising) >= -1e-12).all()
 

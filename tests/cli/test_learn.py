@@ -290,3 +290,81 @@ def test_report_of_two_classes_says_what_scores_are_worth(folder):
     assert "2 rows could not be used" in page
     assert "line 901" in page
     assert "<script" not in page
+
+
+# --- nothing lost, nothing silent -----------------------------------------------------------------
+
+
+def test_a_refused_row_among_word_labels_is_a_dead_letter(folder):
+    lines = (folder / "petals.csv").read_text().splitlines()
+    lines.insert(60, "1e300,2,rose")
+    (folder / "petals.csv").write_text("\n".join(lines) + "\n")
+    run(*LEARN, *ONE, "-q")
+    (letter,) = read_run("petals.run").dead_letters()
+    assert json.loads(letter["text"]) == {"length": 1e300, "width": 2.0, "flower": "rose"}
+    assert read_run("petals.run").checkpoint().course["seen"] == len(lines) - 2
+
+
+@pytest.mark.parametrize("kind", ["one class", "far away", "dollars", "many classes"])
+def test_a_picture_that_cannot_be_drawn_does_not_fail_the_command(folder, kind):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    y = {
+        "one class": ["p"] * 200,
+        "far away": ["1", "0"] * 100,
+        "dollars": ["$a_$", "b"] * 100,
+        "many classes": [f"n{i % 60}" for i in range(200)],
+    }[kind]
+    if kind == "far away":
+        X[120] = 1e290, 2
+    rows = "".join(f"{a},{b},{label}\n" for (a, b), label in zip(X, y, strict=True))
+    (folder / "odd.csv").write_text("a,b,y\n" + rows)
+    said = run("learn", "odd.csv", *ONE)
+    assert "Error" not in said
+    assert "no report" not in said
+    page = (folder / "odd.run" / "report.html").read_text()
+    assert ("its boundary" in page) == (kind in ("far away", "dollars"))
+
+
+def test_a_report_that_fails_is_a_note(folder, monkeypatch):
+    def broken(*_, **__):
+        raise IndexError("index 1 is out of bounds")
+
+    monkeypatch.setattr("onlinesvm.cli.learn.write_report", broken)
+    assert "note: no report: IndexError: index 1 is out of bounds" in run(*LEARN, *ONE)
+    assert onlinesvm.load("petals.run/model.onlinesvm").n_seen_ > 0
+
+
+@pytest.mark.parametrize(
+    "name", ["model.onlinesvm", "metrics.jsonl", "checkpoint-00000000.bin", ".note.tmp", "mail/x"]
+)
+def test_files_of_others_stay_in_a_folder_without_a_run(folder, name):
+    path = folder / "mine" / name
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"of value")
+    first = name.partition("/")[0]
+    assert f"has other files, such as {first!r}" in refused(*LEARN, *ONE, "--run", "mine")
+    assert path.read_bytes() == b"of value"
+    assert len([*(folder / "mine").iterdir()]) <= 2  # and the lock
+
+
+def test_a_stray_field_is_no_target(folder):
+    rows = [json.dumps({"a": k % 7, "b": k, "y": "pq"[k % 2]}) for k in range(300)]
+    rows.insert(40, json.dumps({"a": 1, "b": 2, "y": "p", "debug": "x"}))
+    (folder / "m.jsonl").write_text("\n".join(rows) + "\n")
+    said = run("learn", "m.jsonl", *ONE)
+    assert "the target is the last that most rows have, 'y'" in said
+    assert "301 rows learned" in said
+
+
+def test_too_many_bad_rows_stop_and_ask(folder):
+    rows = [f"{k},{k % 7}," + ("x" if k % 5 else "") for k in range(200)]
+    (folder / "odd.csv").write_text("a,b,y\n" + "\n".join(rows) + "\n")
+    words = ("learn", "odd.csv", *ONE, "-q")
+    for _ in range(2):  # again is no way around it
+        said = refused(*words)
+        assert "40 of 200 rows could not be used, mostly y: no target" in said
+        assert "--max-bad 1" in said
+    run(*words, "--max-bad", 1)
+    assert read_run("odd.run").checkpoint().course["seen"] == 160
+    assert sum(1 for _ in read_run("odd.run").dead_letters()) == 40

@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
+import math
+import os
 import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import messy_files
 import numpy as np
@@ -13,9 +21,13 @@ from command import refused, run
 from sklearn.metrics import accuracy_score, cohen_kappa_score, f1_score, roc_auc_score
 
 import onlinesvm
+from onlinesvm.stream.sources import raw
 
 pytest.importorskip("pyarrow")
 pytest.importorskip("matplotlib")
+
+
+ONE = ("--model", "PassiveAggressiveClassifier")
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +57,7 @@ def predicted(*arguments):
 # --- predict --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_rows_come_back_as_they_were_with_a_prediction(folder):
     before = (folder / "petals.csv").read_text().splitlines()
     text = run("predict", "petals.run", "petals.csv", words="stdout").splitlines()
@@ -284,3 +297,122 @@ def test_what_cannot_be_merged_is_refused(folder, tmp_path):
     line = refused("merge", tmp_path / "0", tmp_path / "1", "--out", out)
     assert "prepared otherwise" in line
     assert not out.exists()
+
+
+# --- what is in comes out, in its place -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("scores", [(), ("--scores",)])
+def test_predict_gives_a_line_for_each_line(tmp_path, monkeypatch, scores):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(raw, "BLOCK", 256)
+    monkeypatch.setattr(raw, "LONGEST", 4096)
+    good = [f"{k},{k % 7},{'ab'[k % 2]}" for k in range(120)]
+    Path("good.csv").write_text("u,v,y\n" + "\n".join(good) + "\n")
+    run("learn", "good.csv", "--model", "PassiveAggressiveClassifier", "--run", "r", "-q")
+    lines = [*good[:40], '1,"2,p', *good[40:80], "3," + "4" * 20_000 + ",a", "5", *good[80:]]
+    Path("odd.csv").write_text("u,v,y\n" + "\n".join(lines) + "\n")
+    said = run("predict", "r", "odd.csv", "--out", "out.csv", *scores, words="stderr")
+    assert "3 rows could not be read" in said
+    out = Path("out.csv").read_text().splitlines()[1:]
+    assert len(out) == len(lines)
+    whole = run("predict", "r", "good.csv", *scores, words="stdout").splitlines()[1:]
+    assert [line for line in out if line in whole] == whole
+    for k, line in enumerate(lines):
+        assert out[k].startswith(line[:4000])
+
+
+def test_formulas_in_labels_are_told_and_can_be_made_harmless(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"{k},{'=1+1' if k % 2 else '-5'}\n" for k in range(60))
+    Path("f.csv").write_text("a,y\n" + rows)
+    run("learn", "f.csv", "--types", "y=category", *ONE, "--run", "r", "-q")
+    assert "labels such as '=1+1' are formulas" in run("predict", "r", "f.csv", words="stderr")
+    text = run("predict", "r", "f.csv", "--safe-csv", words="stdout")
+    assert {line.split(",")[2] for line in text.splitlines()[1:]} <= {"'=1+1", "-5"}
+    assert "formulas" not in run("predict", "r", "f.csv", "--safe-csv", words="stderr")
+
+
+def test_predict_keeps_the_place_of_rows_in_other_formats(tmp_path, monkeypatch):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(pa.table({"u": [1.0, math.inf, 3.0], "v": [0.0, 1.0, 2.0]}), "p.parquet")
+    model = onlinesvm.PassiveAggressiveClassifier(classes=[0, 1])
+    model.partial_fit([[0.0, 1.0], [1.0, 0.0]], [0, 1]).save("m.onlinesvm")
+    text = run("predict", "m.onlinesvm", "p.parquet", words="stdout").splitlines()
+    assert [bool(line.strip(",")) for line in text] == [True, True, False, True]
+    Path("s.svm").write_text("0 1:1 2:2\n1 1:x\n1 2:1\n")
+    text = run("predict", "m.onlinesvm", "s.svm", words="stdout").splitlines()
+    assert text[0] == "prediction"
+    assert [line.strip('"') for line in text[1:]][1] == ""
+    assert len(text) == 4
+
+
+# --- what is no single model, and what is closed --------------------------------------------------
+
+
+def test_a_bank_is_refused_in_one_line_and_other_wrappers_are_shown(folder, tmp_path):
+    X, y = np.random.default_rng(0).normal(size=(50, 2)), np.arange(50) % 2
+    one = onlinesvm.PassiveAggressiveClassifier(classes=[0, 1])
+    bank, calibrated = tmp_path / "bank.onlinesvm", tmp_path / "cal.onlinesvm"
+    onlinesvm.ModelBank(one).learn_many([1, 2], np.eye(2), [0, 1]).save(bank)
+    onlinesvm.CalibratedOnline(one).partial_fit(X, y).save(calibrated)
+    for words in (
+        ("inspect", bank),
+        ("predict", bank, "petals.csv"),
+        ("evaluate", bank, "petals.csv", "--target", "flower"),
+        ("unlearn", bank, "--where", "a=1"),
+    ):
+        assert "a ModelBank of 2 models" in refused(*words)
+    assert "CalibratedOnline" in run("inspect", calibrated)
+
+
+def test_a_run_that_names_another_model_has_no_report(folder, tmp_path):
+    shutil.copytree("petals.run", tmp_path / "r")
+    facts = json.loads((tmp_path / "r" / "run.json").read_text())
+    facts["model"]["name"] = "Nobody"
+    (tmp_path / "r" / "run.json").write_text(json.dumps(facts))
+    assert "names another model" in refused("report", tmp_path / "r")
+
+
+@pytest.mark.parametrize(
+    ("words", "closed", "code"),
+    [
+        ("learn petals.csv --run json.run --limit 60 --json", ">&-", 0),
+        ("learn - --run nothing.run", "<&-", 2),
+        ("inspect petals.run", ">&- 2>&-", 0),
+    ],
+)
+def test_standard_streams_may_be_closed(folder, words, closed, code):
+    command = f"{shlex.quote(sys.executable)} -m onlinesvm {words} {closed}"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_page_shows_what_a_browser_would_obey(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    labels = ("p\u202egnp", "q\x1b[2J")
+    rows = "".join(f"{k},{k % 3},{labels[k % 2]}\n" for k in range(80))
+    Path("odd.csv").write_text("a,b,y\n" + rows)
+    run("learn", "odd.csv", *ONE, "-q")
+    page = Path("odd.run/report.html").read_text()
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", page)
+    assert "\\u202egnp" in page
+
+
+def test_errors_name_the_file_that_is_meant(folder, monkeypatch):
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    said = refused("predict", "petals.run", "petals.csv", "--out", "out.csv")
+    assert said.startswith("error: out.csv: ")
+    assert not [path for path in folder.iterdir() if "onlinesvm-tmp" in path.name]
+
+
+def test_a_bad_port_does_not_show_the_password(tmp_path):
+    for scheme in ("redis", "nats"):
+        said = refused("learn", f"{scheme}://me:s3cret@host:99999999/x", "--run", tmp_path / "r")
+        assert "s3cret" not in said
+        assert "port" in said

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import random
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from command import refused, run
+from rich.console import Console
+from typer.testing import CliRunner
 
 import onlinesvm
 from onlinesvm import Certificate, verify
-from onlinesvm.stream.run import read_run
+from onlinesvm.cli import forgetting
+from onlinesvm.cli.app import app
+from onlinesvm.cli.where import Request
+from onlinesvm.stream.run import Run, read_run
+from onlinesvm.stream.sources import open_source
 
 pytest.importorskip("pyarrow")
 pytest.importorskip("matplotlib")
@@ -40,7 +52,8 @@ def test_a_customer_is_forgotten_everywhere(folder):
     assert held > 3
     said = run("unlearn", "shop.run", "--where", "customer=17", "--certificate", "proof.json")
     assert f"{held} examples forgotten" in said
-    assert "means and scales of the first rows stay" in said
+    assert "note: gamma = " in said
+    assert "which were settled on rows that include removed ones, stay" in said
     assert "1 row as they came" in said
     from onlinesvm.stream.run.checkpoint import Checkpoint
 
@@ -52,6 +65,19 @@ def test_a_customer_is_forgotten_everywhere(folder):
     proof = Certificate.load("proof.json")
     assert len(proof.ids_removed) == held
     assert verify(proof, model.steps[-1][1])
+    said = verify("proof.json", "shop.run/model.onlinesvm")
+    assert not said.complete
+    assert list(said.settled) == list(proof.settled)
+
+
+def test_rows_that_the_model_had_dropped_are_counted(folder):
+    dropping = ("--model", "RampSVC", "--param", "keep_non_support=40")
+    run(*LEARN, *dropping, "--key", "customer", "--ignore", "name", "-q")
+    model = read_run("shop.run").model()
+    dropped = model.n_seen_ - len(model[-1]._core.labels()[0])
+    assert dropped > 10
+    said = run("unlearn", "shop.run", "--where", "customer=17")
+    assert f"note: {dropped} rows had been dropped by the model or forgotten before" in said
 
 
 def test_the_run_goes_on_and_does_not_learn_them_again(folder):
@@ -122,3 +148,181 @@ def test_what_unlearn_refuses(folder):
     assert "--key COLUMN" in refused("unlearn", "b.run", "--where", "customer=17")
     run(*LEARN, "--model", "PegasosSVC", "--key", "customer", "--run", "c.run", "-q")
     assert "has no unlearn()" in refused("unlearn", "c.run", "--where", "customer=17")
+
+
+# --- nothing comes back, and nothing is said before it is so --------------------------------------
+
+
+def bytes_with(folder, word):
+    """The files of a folder that have a word in them."""
+    return [path.name for path in folder.iterdir() if word in path.read_bytes()]
+
+
+@pytest.mark.parametrize("how", ["pipe", "pipe that was killed", "cut by a limit"])
+def test_rows_that_came_by_a_pipe_or_wait_are_forgotten_too(folder, how):
+    secret = (folder / "shop.csv").read_text().replace(",n17,", ",SECRET,")
+    (folder / "shop.csv").write_text(secret)
+    if how == "cut by a limit":  # part of a block waits in the checkpoint
+        run(*LEARN, *EXACT, "--key", "name", "--ignore", "customer", "-q", "--limit", 250)
+    else:
+        words = ["learn", "-", "--target", "buys", *EXACT, "--key", "name", "--run", "shop.run"]
+        command = [sys.executable, "-m", "onlinesvm", *words, "--ignore", "customer", "-q"]
+        subprocess.run(command, input=secret.encode(), check=True)
+    if how == "pipe that was killed":  # its log has rows that no checkpoint has
+        home = folder / "shop.run"
+        source = open_source("shop.csv", schema=read_run(home).schema)
+        again = Run.resume(home, Once(source))
+        next(again.steps())
+        again._journal.close()
+        again._lock.release()
+    assert bytes_with(folder / "shop.run", b"SECRET")
+    run("unlearn", "shop.run", "--where", "name=SECRET", "--certificate", "proof.json")
+    assert bytes_with(folder / "shop.run", b"SECRET") == []
+    assert "SECRET" not in read_run("shop.run").model().keys_held()
+    assert len(Certificate.load("proof.json").ids_removed) > 3
+
+
+class Once:
+    """A source as a pipe: it gives each row once."""
+
+    def __init__(self, source):
+        self.name, self.replays, self.live, self.notes = "standard input", False, False, ()
+        self.schema, self._source = source.schema, source
+
+    def identity(self):
+        return {"format": "csv", "pipe": True}
+
+    def blocks(self, since=None):
+        return self._source.blocks()
+
+
+def fails_from(monkeypatch, count):
+    """Replacing files fails from the so-many-th on, as on a full disk; gives the files before."""
+    done, real = [], os.replace
+
+    def replace(old, new):
+        if len(done) >= count:
+            raise OSError(errno.ENOSPC, "No space left on device", str(new))
+        done.append(os.path.basename(new))
+        real(old, new)
+
+    monkeypatch.setattr(os, "replace", replace)
+    return done
+
+
+@pytest.mark.parametrize("path", ["shop.run", "alone.onlinesvm"])
+def test_no_certificate_and_no_word_before_the_examples_are_gone_from_the_disk(
+    folder, monkeypatch, path
+):
+    run(*LEARN, *EXACT, "--key", "customer", "--ignore", "name", "-q")
+    shutil.copytree("shop.run", "kept.run")
+    words = ("unlearn", path, "--where", "customer=17", "--certificate", "proof.json")
+    for count in range(12):
+        for old in ("shop.run", "alone.onlinesvm", ".alone.onlinesvm.unlearning", "proof.json"):
+            shutil.rmtree(old) if os.path.isdir(old) else Path(old).unlink(missing_ok=True)
+        shutil.copytree("kept.run", "shop.run")
+        shutil.copy("kept.run/model.onlinesvm", "alone.onlinesvm")
+        with monkeypatch.context() as patched:
+            done = fails_from(patched, count)
+            result = CliRunner().invoke(app, words)
+        if result.exit_code == 0:
+            assert done[-1] == "proof.json"
+            break
+        assert result.exit_code == 2
+        assert "forgotten of" not in result.output
+        assert not Path("proof.json").exists()
+        said = run(*words)  # goes on from where it was
+        assert "examples forgotten of 399 seen" in said
+        proof = Certificate.load("proof.json")
+        where = Path(path) / "model.onlinesvm" if os.path.isdir(path) else path
+        model = onlinesvm.load(where)
+        assert 17 not in model.keys_held()
+        assert verify(proof, model.steps[-1][1])
+        assert not [p.name for p in folder.rglob("*") if "unlearning" in p.name]
+    assert count > 2
+
+
+def test_another_request_waits_for_one_that_was_ended(folder, monkeypatch):
+    run(*LEARN, *EXACT, "--key", "customer", "--ignore", "name", "-q")
+    words = ("unlearn", "shop.run", "--where", "customer=17", "--certificate", "proof.json")
+    with monkeypatch.context() as patched:
+        patched.setattr(forgetting, "_certify", lambda *_: sys.exit(137))
+        run(*words, code=137)
+    said = refused("unlearn", "shop.run", "--where", "customer=16")
+    assert "--where customer=17 was ended before it could certify" in said
+    run(*words)
+    run("unlearn", "shop.run", "--where", "customer=16")
+    assert {16, 17}.isdisjoint(read_run("shop.run").model().keys_held())
+
+
+def test_a_closed_pipe_does_not_stop_what_it_is_told_of(folder, monkeypatch):
+    run(*LEARN, *EXACT, "--key", "customer", "--ignore", "name", "-q")
+
+    class Closed:
+        encoding = "utf-8"
+
+        def write(self, text):
+            raise BrokenPipeError
+
+        def flush(self):
+            pass
+
+    console = Console(file=Closed())
+    monkeypatch.setattr(console, "on_broken_pipe", lambda: sys.exit(1))
+    with pytest.raises(SystemExit):
+        forgetting.unlearn(console, Path("shop.run"), ["customer=17"], Path("proof.json"), None)
+    assert 17 not in onlinesvm.load("shop.run/model.onlinesvm").keys_held()
+    assert Path("proof.json").exists()
+
+
+# --- whose examples are meant ---------------------------------------------------------------------
+
+
+def test_a_model_alone_knows_the_names_of_its_keys(folder):
+    run(*LEARN, *EXACT, "--key", "town", "--key", "customer", "--ignore", "name", "-q")
+    shutil.copy("shop.run/model.onlinesvm", "alone.onlinesvm")
+    columns = [c.name for c in read_run("shop.run").schema.columns if c.part == "key"]
+    assert columns == ["customer", "town"]
+    rest = set(onlinesvm.load("alone.onlinesvm").keys_held()) - {(17, "Rom")}
+    assert "no key column 'taste'" in refused(
+        "unlearn", "alone.onlinesvm", "--where", "taste=17,town=Rom"
+    )
+    run("unlearn", "alone.onlinesvm", "--where", "town=Rom,customer=17")
+    assert set(onlinesvm.load("alone.onlinesvm").keys_held()) == rest
+    run("unlearn", "alone.onlinesvm", "--where", "town=Rom", "--out", "less.onlinesvm")
+    assert {town for _, town in onlinesvm.load("less.onlinesvm").keys_held()} == {"Bonn"}
+    run("unlearn", "less.onlinesvm", "--where", "customer=16")  # the names went along
+
+
+def test_keys_of_several_columns_without_names_are_refused(folder):
+    model = onlinesvm.IncrementalSVC(classes=[0, 1])
+    model.partial_fit([[0.0], [1.0]], [0, 1], keys=[(2, 3), (3, 2)])
+    model.save("m.onlinesvm")
+    for word in ("customer=3,shop=2", "shop=2"):
+        said = refused("unlearn", "m.onlinesvm", "--where", word)
+        assert "does not tell the names of its key columns" in said
+
+
+@pytest.mark.parametrize(
+    ("key", "word"),
+    [
+        ("x,y=z", 'who="x,y=z"'),
+        ("Smith, John", "who=Smith, John"),
+        ("a=b", "who=a=b"),
+        ('say "hi"', 'who="say ""hi"""'),
+        ('5" pipe', 'who=5" pipe'),
+        ("17", "who=17"),
+    ],
+)
+def test_any_key_can_be_named(folder, key, word):
+    model = onlinesvm.IncrementalSVC(classes=[0, 1])
+    model.partial_fit([[0.0], [1.0]], [0, 1], keys=[key, "other"])
+    model.save("m.onlinesvm")
+    run("unlearn", "m.onlinesvm", "--where", word)
+    assert onlinesvm.load("m.onlinesvm").keys_held() == ["other"]
+
+
+@pytest.mark.parametrize("word", ["who", "=ann", "who=", "who=a,who=b", 'who="a', 'who="a"b', ""])
+def test_what_names_nobody_is_refused(word):
+    with pytest.raises(ValueError, match="COLUMN=VALUE"):
+        Request.read(word)

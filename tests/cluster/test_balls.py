@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import streams
 from sklearn.base import clone
+from tiers import examples
 
 from onlinesvm import StreamSVC
 from onlinesvm.cluster import LocalParts, ProcessParts, fit, merge_balls
@@ -57,7 +58,7 @@ def test_the_bound_holds(parts, order):
     assert model.n_seen_ == len(X)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(stream=streams(max_size=16), data=st.data())
 def test_any_cut_is_within_its_bound(stream, data):
     n = len(stream.y)

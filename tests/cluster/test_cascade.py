@@ -17,6 +17,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
+from tiers import examples
 
 from onlinesvm import IncrementalSVC, KernelPerceptron, PokerSVC, RampSVC, SmoSVC, load
 from onlinesvm.base import CertificateError
@@ -115,7 +116,7 @@ def test_the_incremental_machine_is_exact(model):
         learned.model.partial_fit(X[:1] + 9, y[:1]).unlearn(learned.model.n_seen_ - 1)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(stream=streams(max_size=14), data=st.data())
 def test_any_rows_in_any_cut_solve_the_qp(stream, data):
     """Duplicates, contradictions, one class; more parts than rows."""

@@ -49,7 +49,7 @@ def always_dies(part: Part, _: None) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-@pytest.mark.parametrize("start", ["spawn", "forkserver"])
+@pytest.mark.parametrize("start", [pytest.param("spawn", marks=pytest.mark.slow), "forkserver"])
 def test_results_come_in_order_and_errors_come_out(start, tmp_path):
     here = LocalParts.cut(sp.csr_array(X), Y, 5)
     with ProcessParts(parts_of(here), processes=2, start=start) as cluster:
@@ -62,6 +62,7 @@ def test_results_come_in_order_and_errors_come_out(start, tmp_path):
         assert cluster.map(dies_once, str(tmp_path / "mark")) == [0, 1, 2, 3, 4]
 
 
+@pytest.mark.slow
 def test_a_call_that_kills_every_process_is_given_up():
     with ProcessParts(parts_of(LocalParts.cut(X[:9], Y[:9], 1)), processes=1) as cluster:
         with pytest.raises(Exception, match="terminated abruptly"):

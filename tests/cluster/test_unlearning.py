@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from sklearn.base import clone
 
+import onlinesvm
 from onlinesvm import IncrementalSVC, SmoSVC
 from onlinesvm.base import CertificateError
 from onlinesvm.cluster import LocalParts, ProcessParts, cascade, unlearn, verify
@@ -50,6 +52,27 @@ def test_is_the_model_that_never_saw_them(model, order):
     assert verify(proof, learned.model, parts)
     with pytest.raises(CertificateError, match="holds an example that was removed"):
         verify(proof, whole.model, parts)
+
+
+@pytest.mark.filterwarnings("ignore::onlinesvm.SettledWarning")
+def test_what_all_parts_had_settled_is_named(tmp_path):
+    rows = X.copy()
+    rows[[i for i, (_, shop) in enumerate(KEYS) if shop == 3]] *= 30
+    parts = LocalParts.cut(rows, Y, 4, keys=KEYS)
+    whole = cascade(parts, IncrementalSVC(C=10.0, class_weight="balanced")).model
+    learned = unlearn(parts, whole, ("shop", 3))
+    proof = learned.certificate
+    assert proof.settled == {"gamma": whole.gamma, "class_weight": "balanced"}
+    assert f"for gamma = {whole.gamma:.3g} and class_weight" in proof.statement
+    assert verify(proof, learned.model, parts)
+    with pytest.raises(CertificateError, match="class_weight, gamma was settled"):
+        verify(replace(proof, settled={}).sealed(), learned.model, parts)
+    whole.save(tmp_path / "model")  # and by itself
+    alone = onlinesvm.load(tmp_path / "model")
+    held = alone._core.labels()[0][:1]
+    assert list(alone.unlearn(held, certificate=True).settled) == ["gamma", "class_weight"]
+    given = cascade(parts, IncrementalSVC(C=10.0, gamma=0.5)).model
+    assert unlearn(parts, given, ("shop", 3)).certificate.settled == {}
 
 
 def test_again_and_again():

@@ -26,6 +26,7 @@ from onlinesvm import (
 )
 from onlinesvm.checks import fingerprint, parametrize
 from onlinesvm.drift import DriftWarning, PageHinkley
+from onlinesvm.drift.direction import Direction
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(2000, 3))
@@ -34,7 +35,7 @@ JUMPY = PageHinkley(threshold=3.0, min_instances=5)
 
 
 def learner() -> Any:
-    return IncrementalSVC(kernel="linear", classes=[False, True])
+    return IncrementalSVC(kernel="linear", classes=[False, True], settle="example")
 
 
 @parametrize(
@@ -106,6 +107,37 @@ def test_rivers_detectors(detector: Any, tmp_path: Path) -> None:
         model.save(tmp_path / "model")
     again = pickle.loads(pickle.dumps(model))
     assert np.array_equal(again.predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize("on", ["reset", "switch", "warn"])
+def test_a_model_that_gets_better_stays(on: Any) -> None:
+    rows = np.random.default_rng(0).normal(size=(1000, 10))
+    labels = rows.sum(axis=1) > 0
+    alone = PassiveAggressiveClassifier(classes=[False, True])
+    warning = river_drift.ADWIN(delta=0.05) if on == "switch" else None
+    model = DriftAware(clone(alone), river_drift.ADWIN(), on=on, warning=warning)
+    detector, rang = river_drift.ADWIN(), 0
+    for x, y in zip(rows, labels, strict=True):
+        detector.update(float(alone.predict_one(x) != y))
+        rang += detector.drift_detected
+        alone.learn_one(x, bool(y))
+        model.learn_one(x, bool(y))
+    assert rang > 0, "else there is nothing to pass over"
+    assert model.n_alarms_ == 0
+    assert model.background_ is None
+    assert np.array_equal(model.decision_function(rows), alone.decision_function(rows))
+
+
+def test_the_direction_of_a_change() -> None:
+    rng = np.random.default_rng(0)
+    for before, after in ((0.05, 0.3), (0.3, 0.05), (0.5, 0.8), (0.8, 0.5)):
+        for n, m in ((50, 50), (1000, 60), (3000, 300), (40, 2000)):
+            direction = Direction()
+            assert not direction.is_up
+            for i in range(n + m):
+                direction.update(float(rng.random() < (before if i < n else after)))
+            assert direction.is_up == (after > before), (before, after, n, m)
+            assert sum(map(len, direction._sizes)) < 5 * np.log2(n + m) + 5
 
 
 def test_page_hinkley_rings_as_rivers_does() -> None:

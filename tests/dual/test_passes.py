@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from oracles import NASTY, blobs
 
 from onlinesvm import LASVC, HullerSVC
@@ -37,18 +36,6 @@ def test_one_class_alone_is_that_class_and_costs_nothing(cls):
         model = machine(cls).partial_fit(X, np.full(300, label))
         assert (model.decision_function(X) == label).all()
         assert model._core.held <= 5
-
-
-@MACHINES
-def test_sparse_rows_give_the_same_machine(cls):
-    stream = blobs(7, 80, d=6)
-    X = np.where(np.abs(stream.X) < 0.7, 0.0, stream.X)
-    model = machine(cls, C=3.0, max_iter=10, tol=1e-8, dtype="float64")
-    dense = model.fit(X, stream.y).finish().decision_function(X)
-    X = sp.csr_array(X)
-    np.testing.assert_allclose(
-        model.fit(X, stream.y).finish().decision_function(X), dense, atol=1e-6
-    )
 
 
 @MACHINES

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import oracles
 import pytest
-import scipy.sparse as sp
 from contract import Contract, inner
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,6 +17,7 @@ from oracles import (
     alphas,
     balanced_qp,
     blobs,
+    box_kkt,
     box_qp,
     crossed,
     nasty_streams,
@@ -26,20 +26,38 @@ from oracles import (
     svm_kkt,
     zeros,
 )
+from scipy.optimize import minimize
+from sklearn.base import clone
 from sklearn.svm import SVC, SVR, OneClassSVM
+from tiers import examples
 
-from onlinesvm import IncrementalSVC, PokerOneClassSVM, PokerSVC, PokerSVR, load
+from onlinesvm import (
+    LASVC,
+    IncrementalSVC,
+    PassiveAggressiveClassifier,
+    PokerOneClassSVM,
+    PokerSVC,
+    PokerSVR,
+    RampSVC,
+    SmoSVC,
+    load,
+)
 from onlinesvm.reference import Kernel, Poker
 
 # Settings under which a class behaves differently, and checks it is known to fail, with the reason.
 CONTRACT = {
     "PokerOneClassSVM": Contract(
-        variants=[{"nu": 0.1}],
+        variants=[{"nu": 0.1}, {"nu": 0.3, "kernel": "poly", "boundary": "ball"}],
     ),
     "PokerSVC": Contract(
         variants=[
             {"classes": "open", "dtype": "float32", "tol": 1e-3, "C": 50.0, "bias": "none"},
-            {"kernel": "linear", "class_weight": {"ash": 2.0}, "select": "maxslk+dobj"},
+            {
+                "kernel": "linear",
+                "class_weight": {"ash": 2.0},
+                "select": "maxslk+dobj",
+                "per_round": 3,
+            },
             {"kernel": inner},
         ],
     ),
@@ -151,6 +169,22 @@ def test_without_bias_it_is_the_zero_bias_problem(kind, kernel):
         assert model.intercept_ == [0.0]
 
 
+@pytest.mark.parametrize("C", [1e3, 1e4])
+@pytest.mark.parametrize(
+    "kind", [oracles.sorted_labels, oracles.one_class_first, blobs], ids=lambda k: k.__name__
+)
+def test_from_scratch_without_bias_it_reaches_the_tolerance(kind, C):
+    """All rows start alike, at f = 0; the problem of many chunks is the same one."""
+    stream = kind(1, 200)
+    options = {"kernel": "rbf", "gamma": 0.5, "C": C, "bias": "none", "classes": [-1.0, 1.0]}
+    model = PokerSVC(**options).fit(stream.X, stream.y)  # a warning is an error here
+    assert model.kkt_residual() <= 1e-8
+    chunks = PokerSVC(**options)
+    for i in range(0, 200, 10):
+        chunks.partial_fit(stream.X[i : i + 10], stream.y[i : i + 10])
+    assert model.objective() == pytest.approx(chunks.objective(), rel=1e-9)
+
+
 def test_is_incremental_svc():
     stream = blobs(5, 200, d=3)
     other = IncrementalSVC(C=3.0, gamma=2.0).fit(stream.X, stream.y)
@@ -184,7 +218,7 @@ def test_equals_its_twin_after_every_chunk(stream, kernel, bias):
 
 
 @pytest.mark.slow
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=examples(2000), deadline=None)
 @given(
     streams(max_size=24),
     st.sampled_from([0.1, 1.0, 50.0]),
@@ -410,6 +444,126 @@ def test_selection_leaves_most_of_an_easy_pool_outside():
     assert len(np.unique(path["id"][path["id"] >= 0])) < 100
 
 
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("per_round", [4, 100])
+def test_several_at_a_time_end_there_in_fewer_rounds(rule, per_round):
+    stream = blobs(3, 60)
+    one = machine(C=2.0, select=rule).fit(stream.X, stream.y)
+    some = machine(C=2.0, select=rule, per_round=per_round).fit(stream.X, stream.y)
+    assert some.kkt_residual() <= 1e-6
+    np.testing.assert_allclose(
+        some.decision_function(stream.X), one.decision_function(stream.X), rtol=0, atol=1e-6
+    )
+    ends = [(model.path_["event"] == "end").sum() for model in (one, some)]
+    assert ends[1] < ends[0]
+
+
+# ---- a bias that is given, moved, or taken from another solver -----------------------------------
+
+
+@pytest.mark.parametrize("b", [-0.6, 0.3])
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_a_given_bias_has_the_solution_of_its_own_problem(kind, kernel, b):
+    """max (e - b y)'a - a'Qa / 2 in the box, after every chunk and after unlearning."""
+    stream = kind(2, 30)
+    Q, q = signed_gram(KERNELS[kernel], stream.X, stream.y), 1 - b * stream.y
+    for chunk in CHUNKS:
+        model = feed(machine(kernel, C=2.0, bias=b), stream.X, stream.y, chunk)
+        assert model.intercept_.tolist() == [b]
+        assert box_kkt(Q, q, alphas(model, 30)[0], 2.0) <= 1e-6
+        assert model.kkt_residual() <= 1e-6
+    model.unlearn(np.arange(10))
+    assert box_kkt(Q[10:, 10:], q[10:], alphas(model, 30)[0][10:], 2.0) <= 1e-6
+
+
+def test_a_given_bias_is_that_of_every_class(tmp_path):
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(60, 2)), np.arange(60) % 3
+    model = PokerSVC(C=2.0, gamma=1.0, bias=0.25, classes="open")
+    model.partial_fit(X[y < 2], y[y < 2]).partial_fit(X[y == 2], y[y == 2])
+    assert model.intercept_.tolist() == [0.25] * 3
+    for c in range(3):
+        one = PokerSVC(C=2.0, gamma=1.0, bias=0.25).fit(X, np.where(y == c, 1, -1))
+        np.testing.assert_allclose(
+            model.decision_function(X)[:, c], one.decision_function(X), atol=1e-7
+        )
+    model.save(tmp_path / "model")
+    again = load(tmp_path / "model").unlearn(np.arange(30))
+    model.unlearn(np.arange(30))
+    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+    assert model.intercept_.tolist() == [0.25] * 3
+
+
+def test_a_given_bias_of_regression_is_a_shift_of_the_target():
+    X, y = waves(3, 40)
+    given = PokerSVR(C=2.0, gamma=0.5, bias=0.7).fit(X, y)
+    shifted = PokerSVR(C=2.0, gamma=0.5, bias="none").fit(X, y - 0.7)
+    np.testing.assert_allclose(given.predict(X), 0.7 + shifted.predict(X), atol=1e-8)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize(("old", "new"), [("none", "free"), (0.4, -0.2), ("free", 0.3)])
+def test_the_bias_moves_when_it_is_set(old, new, classes):
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(60, 2)), rng.integers(0, classes, 60)
+    model = PokerSVC(C=2.0, gamma=1.0, bias=old).fit(X[:40], y[:40]).set_params(bias=new)
+    model.partial_fit(X[40:], y[40:])
+    fresh = PokerSVC(C=2.0, gamma=1.0, bias=new).fit(X, y)
+    np.testing.assert_allclose(model.decision_function(X), fresh.decision_function(X), atol=1e-7)
+    assert model.kkt_residual() <= 1e-8
+
+
+@pytest.mark.parametrize("bias", ["free", 0.2])
+@pytest.mark.parametrize(
+    "begun",
+    [
+        SmoSVC(bias="none", dtype="float64"),
+        RampSVC(s=-np.inf, dtype="float64"),
+        LASVC(dtype="float64"),
+        IncrementalSVC(),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_another_solvers_solution_is_a_start(begun, classes, bias):
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(80, 2)), rng.integers(0, classes, 80)
+    weight = rng.choice([0.5, 1.0, 2.0], 80)
+    other = clone(begun).set_params(C=2.0, gamma=1.0).fit(X, y, sample_weight=weight)
+    model = PokerSVC(C=2.0, gamma=1.0, bias=bias).start_from(other)
+    held = other._core.state()["rows.ids"]
+    fresh = PokerSVC(C=2.0, gamma=1.0, bias=bias).fit(X[held], y[held], weight[held])
+    np.testing.assert_allclose(model.decision_function(X), fresh.decision_function(X), atol=1e-7)
+    model.unlearn(held[:5]).partial_fit(X[held[:5]], y[held[:5]], sample_weight=weight[held[:5]])
+    np.testing.assert_allclose(model.decision_function(X), fresh.decision_function(X), atol=1e-7)
+    assert other.n_seen_ == 80
+
+
+@pytest.mark.parametrize(
+    ("other", "complaint"),
+    [
+        (SmoSVC(C=2.0, dtype="float64"), "same C: it has 2.0, this PokerSVC has 1.0"),
+        (SmoSVC(), "same dtype"),
+        (SmoSVC(kernel="linear", dtype="float64"), "same kernel"),
+        (RampSVC(bias="kernel", dtype="float64"), "bias in its kernel"),
+        (SmoSVC(multiclass="one-vs-one", dtype="float64"), "one against the rest"),
+        (PassiveAggressiveClassifier(), "keeps its examples"),
+        (PokerSVR(), "must be a classifier"),
+    ],
+)
+def test_what_is_no_start_is_refused_and_nothing_changes(other, complaint):
+    stream = blobs(3, 40)
+    model = machine().fit(stream.X, stream.y)
+    before = model.decision_function(stream.X)
+    y = np.arange(40) % 3 if isinstance(other, SmoSVC) else stream.y
+    with pytest.raises(ValueError, match=complaint):
+        PokerSVC().start_from(other.fit(stream.X, y))
+    with pytest.raises(ValueError, match="same"):
+        model.start_from(PokerSVC(C=3.0).fit(stream.X, stream.y))
+    np.testing.assert_array_equal(model.decision_function(stream.X), before)
+
+
 # ---- weights, several classes, sparse ------------------------------------------------------------
 
 
@@ -419,18 +573,6 @@ def test_weights_are_bounds_of_their_own():
     model = machine(C=2.0).partial_fit(stream.X, stream.y, sample_weight=weight)
     held = weight > 0
     assert kkt_by_hand(model, "rbf", stream, held, 2.0 * weight[held]) <= 1e-6
-
-
-@pytest.mark.parametrize("cls", [PokerSVC, PokerSVR, PokerOneClassSVM])
-def test_weight_two_is_two_copies(cls):
-    stream = blobs(9, 40)
-    w = np.arange(40) % 3
-    weighted = cls(gamma=2.0).fit(stream.X, stream.y, sample_weight=w)
-    copies = cls(gamma=2.0).fit(np.repeat(stream.X, w, axis=0), np.repeat(stream.y, w))
-    decide = "predict" if cls is PokerSVR else "decision_function"
-    np.testing.assert_allclose(
-        getattr(weighted, decide)(stream.X), getattr(copies, decide)(stream.X), atol=1e-7
-    )
 
 
 def test_three_classes_are_three_problems():
@@ -444,16 +586,6 @@ def test_three_classes_are_three_problems():
             model.decision_function(X)[:, c], one.decision_function(X), atol=1e-7
         )
     assert set(model.path_["output"]) <= {0, 1, 2}
-
-
-def test_sparse_rows_are_the_same_rows():
-    stream = blobs(4, 60, d=6)
-    X = np.where(np.abs(stream.X) < 0.5, 0.0, stream.X)
-    dense = feed(machine(C=2.0), X, stream.y, 20)
-    packed = feed(machine(C=2.0), sp.csr_array(X), stream.y, 20)
-    np.testing.assert_allclose(
-        dense.decision_function(X), packed.decision_function(sp.csr_array(X)), atol=1e-7
-    )
 
 
 # ---- regression ----------------------------------------------------------------------------------
@@ -546,6 +678,69 @@ def test_one_class_unlearns():
     np.testing.assert_allclose(model.decision_function(X), fresh.decision_function(X), atol=1e-7)
     model.unlearn(np.arange(60))
     assert not model.decision_function(X).any()
+
+
+# ---- a ball --------------------------------------------------------------------------------------
+
+
+def svdd(K: Array, nu: float) -> tuple[Array, float]:
+    """max sum a_i K_ii - a'Ka, sum a = 1, 0 <= a <= 1 / (nu n), by a general solver: a and R^2."""
+    n, scale = len(K), K.max()
+    K = K / scale
+    limits = {"type": "eq", "fun": lambda a: a.sum() - 1.0, "jac": lambda a: np.ones(n)}
+    best = minimize(
+        lambda a: a @ K @ a - a @ K.diagonal(),
+        np.full(n, 1.0 / n),
+        jac=lambda a: 2 * K @ a - K.diagonal(),
+        bounds=[(0.0, 1 / (nu * n))] * n,
+        constraints=limits,
+        method="SLSQP",
+        options={"ftol": 1e-15, "maxiter": 2000},
+    )
+    a = best.x
+    far = K.diagonal() - 2 * K @ a + a @ K @ a
+    rim = (a > 1e-5 / n) & (a < (1 - 1e-5) / (nu * n))
+    return a, scale * float(far[rim].mean())
+
+
+@pytest.mark.parametrize("nu", [0.11, 0.37])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_the_ball_is_that_of_a_general_solver(kernel, nu):
+    X = np.random.default_rng(4).normal([2.0, -1.0], [1.0, 0.5], size=(40, 2))
+    K = KERNELS[kernel](X, X)
+    a, R2 = svdd(K, nu)
+    inside = R2 - (K.diagonal() - 2 * K @ a + a @ K @ a)
+    for chunk in CHUNKS:
+        model = feed(
+            PokerOneClassSVM(nu=nu, boundary="ball", **params(kernel)), X, np.zeros(40), chunk
+        )
+        assert model.kkt_residual() <= 1e-6
+        scale = 40 * nu / 2
+        np.testing.assert_allclose(
+            model.decision_function(X) / scale, inside, rtol=0, atol=2e-5 * K.max()
+        )
+    more = np.random.default_rng(5).normal(size=(15, 2))
+    back = model.partial_fit(more).unlearn(np.arange(40, 55)).decision_function(X)
+    np.testing.assert_allclose(back / scale, inside, rtol=0, atol=2e-5 * K.max())
+
+
+def test_a_ball_of_rbf_is_the_plane():
+    X, _ = waves(3, 60)
+    ball, plane = (
+        feed(PokerOneClassSVM(nu=0.2, gamma=0.5, boundary=b), X, np.zeros(60), 7)
+        for b in ("ball", "plane")
+    )
+    np.testing.assert_allclose(ball.decision_function(X), plane.decision_function(X), atol=1e-9)
+    assert [ball.decide_one(x) for x in X[:9]] == ball.decision_function(X[:9]).tolist()
+
+
+def test_a_linear_ball_knows_what_a_linear_plane_cannot():
+    """A cloud far from the origin: an outlier beyond it, away from the origin."""
+    X = np.random.default_rng(0).normal(10.0, 1.0, size=(200, 2))
+    ball = PokerOneClassSVM(nu=0.05, kernel="linear", boundary="ball").fit(X)
+    plane = PokerOneClassSVM(nu=0.05, kernel="linear").fit(X)
+    assert ball.predict([[10.0, 10.0], [30.0, 30.0]]).tolist() == [1, -1]
+    assert plane.predict([[10.0, 10.0], [30.0, 30.0]]).tolist() == [1, 1]
 
 
 # ---- bad arguments -------------------------------------------------------------------------------

@@ -179,6 +179,12 @@ def test_a_pipeline_that_ends_with_a_detector() -> None:
     assert model.score_one({"a": 100.0, "b": 0.5}) > model.score_one({"a": 100.0, "b": 0.0})
 
 
+def test_without_probabilities_rivers_metrics_are_told_what_to_do() -> None:
+    model = to_river(onlinesvm.SGDSVC())
+    with pytest.raises(NotImplementedError, match=r"to_river\(CalibratedOnline\(SGDSVC"):
+        evaluate.progressive_val_score(datasets.Phishing().take(3), model, metrics.ROCAUC())
+
+
 def test_probabilities_for_rivers_metrics_and_ensembles() -> None:
     calibrated = onlinesvm.CalibratedOnline(onlinesvm.SGDSVC())
     bag = ensemble.ADWINBaggingClassifier(to_river(calibrated), n_models=3, seed=1)

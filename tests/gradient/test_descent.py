@@ -6,11 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from contract import Contract, weights_are_not_copies
 from oracles import NASTY, ONE_PASS, blobs
 
-import onlinesvm
 from onlinesvm import GradientDescentClassifier, GradientDescentRegressor, KernelPerceptron
 from onlinesvm.reference import Kernel
 from onlinesvm.reference.descent import SLOPES, Descent
@@ -153,16 +151,6 @@ def test_equals_the_twin_on_nasty_streams(kind, loss):
     np.testing.assert_allclose(model.decision_function(stream.X), expected, rtol=1e-6, atol=1e-8)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_sparse_and_dense_rows_agree(dtype):
-    stream = blobs(5, 100, 8)
-    X = np.where(np.random.default_rng(0).random(stream.X.shape) < 0.5, 0, stream.X)
-    X = X.astype(np.float32)
-    dense = plain("logistic", dtype=dtype).partial_fit(X, stream.y)
-    sparse = plain("logistic", dtype=dtype).partial_fit(sp.csr_array(X), stream.y)
-    np.testing.assert_allclose(sparse.coef_, dense.coef_, atol=1e-10)
-
-
 # ---- what it equals, and what is promised --------------------------------------------------------
 
 
@@ -234,14 +222,3 @@ def test_learns_what_can_be_learned(loss):
 def test_a_huber_tube_of_zero_is_refused():
     with pytest.raises(ValueError, match="epsilon"):
         GradientDescentRegressor("huber", epsilon=0.0).fit([[0.0], [1.0]], [0.0, 1.0])
-
-
-def test_saved_in_the_middle_it_goes_on(tmp_path):
-    stream = blobs(1, 100, 3)
-    model = plain("logistic", average=True).partial_fit(stream.X[:50], stream.y[:50])
-    model.save(tmp_path / "gd.safetensors")
-    again = onlinesvm.load(tmp_path / "gd.safetensors")
-    for half in model, again:
-        half.partial_fit(stream.X[50:], stream.y[50:])
-    assert (model.coef_ == again.coef_).all()
-    assert model.mistakes_ == again.mistakes_

@@ -51,9 +51,10 @@ def regressor(variant: str = "EG+-", **options: Any) -> ExponentiatedGradientReg
 
 
 def twin_of(model: Any, features: int, outputs: int = 1) -> Exponentiated:
-    names = ("U", "eta0", "learning_rate", "scale", "loss")
+    names = ("U", "learning_rate", "scale", "loss")
     return Exponentiated(
         features,
+        eta0=model._core_params(features)["eta0"],
         is_signed=model.variant == "EG+-",
         targets=isinstance(model, ExponentiatedGradientRegressor),
         bias=model.bias == "constant",
@@ -137,6 +138,35 @@ def test_equals_the_twin_on_nasty_streams(kind, variant):
         twin.learn(x, y)
     expected = [twin.score(x)[0] for x in stream.X]
     np.testing.assert_allclose(model.decision_function(stream.X), expected, rtol=1e-7, atol=1e-8)
+
+
+@both
+@pytest.mark.parametrize("loss", ["squared", "squared_hinge"])
+def test_the_mean_is_that_of_the_weights_as_they_were(variant, loss):
+    """Steps so long that weights grow by e^30 before they are back at their sum."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 5))
+    y = np.sign(X[:, 0] - X[:, 1])
+    options = {"loss": loss, "scale": False, "U": 10.0, "eta0": 0.1}
+    mean, newest = classifier(variant, average=True, **options), classifier(variant, **options)
+    total = np.full(5, 10.0 / 5 if variant == "EG" else 0.0)
+    for t, (x, label) in enumerate(zip(X, y, strict=True), 1):
+        mean.learn_one(x, label)
+        newest.learn_one(x, label)
+        total += newest.coef_[0]
+        np.testing.assert_allclose(mean.coef_[0], total / (t + 1), atol=1e-9)
+        assert np.abs(mean.coef_).sum() <= 10.0 + 1e-9
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic", "squared", "perceptron"])
+def test_the_default_step_suits_the_loss(loss):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(4000, 10))
+    y = np.sign(X[:, :3] @ [1.0, -1.0, 1.0])
+    labels = np.where(rng.random(4000) < 0.05, -y, y)
+    model = ExponentiatedGradientClassifier(loss, classes=LABELS)
+    model.partial_fit(X[:2000], labels[:2000])
+    assert model.score(X[2000:], y[2000:]) > 0.92
 
 
 # ---- sums ----------------------------------------------------------------------------------------
@@ -280,13 +310,33 @@ def test_a_third_class_leaves_the_first_two_as_they_were():
     np.testing.assert_allclose(masses(model), 1.0)
 
 
-@both
-def test_saved_in_the_middle_it_goes_on(tmp_path, variant):
-    stream = blobs(1, 100, 3)
-    model = classifier(variant, average=True).partial_fit(stream.X[:50], stream.y[:50])
-    model.save(tmp_path / "eg.safetensors")
-    again = onlinesvm.load(tmp_path / "eg.safetensors")
-    for half in model, again:
-        half.partial_fit(stream.X[50:], stream.y[50:])
-    assert (model.coef_ == again.coef_).all()
-    assert not hasattr(model, "support_")
+# ---- experts -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("beta", [0.47, 0.77, 0.91])
+def test_over_experts_it_is_weighted_majority(beta):
+    """On a mistake all experts that were wrong lose the factor beta, and nothing else happens."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        truth = rng.choice([-1.0, 1.0], size=80)
+        right = rng.random((80, 7)) < rng.uniform(0.3, 0.9, 7)
+        votes = np.where(right, truth[:, None], -truth[:, None])
+        model = ExponentiatedGradientClassifier(
+            "perceptron",
+            variant="EG",
+            U=1,
+            eta0=-np.log(beta) / 2,
+            scale=False,
+            bias="none",
+            average=False,
+            classes=[-1.0, 1.0],
+        ).partial_fit(votes, truth)
+        w, mistakes = np.ones(7), 0
+        for vote, y in zip(votes, truth, strict=True):
+            if y * (w @ vote) < -1e-12 * w.sum():
+                mistakes += 1
+                w[vote != y] *= beta
+        np.testing.assert_allclose(model.coef_[0], w / w.sum(), rtol=1e-6, atol=1e-12)
+        best = (votes != truth[:, None]).sum(axis=0).min()
+        bound = (best * np.log(1 / beta) + np.log(7)) / np.log(2 / (1 + beta))
+        assert mistakes == model.mistakes_ <= bound

@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+import sys
+import threading
 from collections import deque
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,8 @@ from onlinesvm import (
     ClosestToPlane,
     Committee,
     Greedy,
+    IncrementalSVC,
+    IndependentSVC,
     KernelPerceptron,
     LabelDesk,
     LabelShare,
@@ -35,6 +39,7 @@ from onlinesvm import (
     PassiveAggressiveClassifier,
     RampSVC,
     RandomRate,
+    StreamSVC,
     make_online_pipeline,
 )
 
@@ -57,7 +62,7 @@ def stream(n: int, seed: int = 0) -> tuple[Any, Any]:
 
 
 def ramp() -> RampSVC:
-    return RampSVC(C=10.0, gamma=1.0, classes=CLASSES)
+    return RampSVC(C=10.0, gamma=1.0, classes=CLASSES, settle="example")
 
 
 def pass_by(desk: LabelDesk, X: Any, y: Any, late: int = 0) -> list[int]:
@@ -268,6 +273,31 @@ def test_a_share_is_never_exceeded(query: Any, share: float) -> None:
         assert desk.spent <= share * desk.seen + 1
 
 
+@pytest.mark.parametrize(
+    "model",
+    [IncrementalSVC(gamma=1.0, tol=1e-3), LASVC(gamma=1.0), StreamSVC(), IndependentSVC(gamma=1.0)],
+    ids=lambda model: type(model).__name__,
+)
+@pytest.mark.parametrize("classes", ["open", list(range(10))], ids=["open", "named"])
+def test_a_narrow_margin_asks_until_two_classes_are_known(
+    model: Any, classes: Any, tmp_path: Path
+) -> None:
+    desk = LabelDesk(clone(model).set_params(classes=classes), Margin(0.5))
+    rows = np.random.default_rng(0).normal(size=(60, 2))
+    for i, x in enumerate(rows[:30]):
+        ticket = desk.ask(x)
+        assert ticket is not None, f"{i} rows of one class were answered"
+        desk.answer(ticket, 3)
+        if i == 7:
+            desk.save(tmp_path / "desk")
+            desk = LabelDesk.load(tmp_path / "desk")
+    assert len(LabelDesk(desk.model, Margin(0.5)).choose(rows, 60)) in (0, 60)
+    assert len(desk.choose(rows[30:35], 5)) == 5
+    desk.answer(desk.ask(rows[30] + 5), 4)
+    asked = [desk.ask(x) is not None for x in rows]
+    assert not all(asked), "there is a margin now"
+
+
 def test_nothing_is_asked_while_too_many_wait() -> None:
     X, _ = stream(50)
     desk = LabelDesk(ramp(), All(), max_open=3)
@@ -412,6 +442,7 @@ def test_damaged_files_are_refused_in_one_line(tmp_path: Path) -> None:
         (lambda: LabelDesk(RampSVC()), "does not know its classes"),
         (lambda: LabelDesk(OfflineRampSVC(classes=CLASSES)), "that goes on learning"),
         (lambda: LabelDesk(onlinesvm.NormaSVR()), "must be a classifier"),
+        (lambda: LabelDesk(onlinesvm.CalibratedOnline(ramp())), "that goes on learning"),
         (lambda: LabelDesk(RampSVC(classes=CLASSES, class_weight="balanced")), "balanced"),
         (lambda: LabelDesk(ramp(), ClosestToPlane()), "give a budget such as LabelShare"),
         (lambda: LabelDesk(ramp(), "margin"), "query must be one such as Margin"),
@@ -463,3 +494,38 @@ def test_a_clone_of_the_model_is_free() -> None:
     desk = LabelDesk(ramp(), All())
     pass_by(desk, X, y)
     assert not clone(desk.model).__sklearn_is_fitted__()
+
+
+@pytest.mark.parametrize("members", [1, 2])
+def test_answers_count_while_the_models_learn_elsewhere(members: int) -> None:
+    X, y = stream(200)
+    models = [PassiveAggressiveClassifier(classes=CLASSES) for _ in range(members)]
+    if members == 1:
+        desk = LabelDesk(models[0], All())
+    else:
+        desk = LabelDesk(models, Committee(), LabelShare(1.0))
+    started, stopped, taught = threading.Event(), threading.Event(), 0
+
+    def elsewhere() -> None:
+        nonlocal taught
+        while not stopped.is_set():
+            models[-1].partial_fit(X[:20], y[:20])
+            taught += 20
+            started.set()
+
+    other, interval = threading.Thread(target=elsewhere), sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        other.start()
+        started.wait()
+        for x, label in zip(X, y, strict=True):
+            ticket = desk.ask(x)
+            assert ticket is not None
+            desk.answer(ticket, label)
+    finally:
+        stopped.set()
+        other.join()
+        sys.setswitchinterval(interval)
+    assert desk.tickets == []
+    assert desk.answered == desk.spent == len(X)
+    assert [model.n_seen_ for model in models] == [len(X)] * (members - 1) + [len(X) + taught]

@@ -29,7 +29,7 @@ def schedules() -> Any:
 
 
 def begun(folder: Path) -> LabelDesk:
-    model = RampSVC(C=10.0, gamma=1.0, classes=[0, 1])
+    model = RampSVC(C=10.0, gamma=1.0, classes=[0, 1], settle="example")
     return LabelDesk(model, Greedy(2)).keep(folder)
 
 
@@ -46,6 +46,12 @@ def test_no_label_is_lost_in_random_schedules(tmp_path: Path) -> None:
     tool = schedules()
     crashes = sum(tool.live(seed, tmp_path / str(seed))["crashes"] for seed in range(60))
     assert crashes > 100
+
+
+def test_no_label_is_lost_under_ctrl_c_while_the_model_learns_elsewhere(tmp_path: Path) -> None:
+    tool = schedules()
+    told = [tool.live_together(seed, tmp_path / str(seed) / "desk") for seed in range(4)]
+    assert sum(lived["interrupts"] for lived in told) > 10
 
 
 @pytest.mark.parametrize("planted", ["answers are not noted", "learned twice", "seen is forgotten"])
@@ -97,7 +103,7 @@ def test_it_goes_on_after_the_process_is_killed(tmp_path: Path) -> None:
     with LabelDesk.resume(folder) as desk:
         counts = len(desk.tickets), desk.spent, desk.answered
         assert " ".join(map(str, counts)) == told.stdout.strip()
-        alone = RampSVC(C=10.0, gamma=1.0, classes=[0, 1])
+        alone = RampSVC(C=10.0, gamma=1.0, classes=[0, 1], settle="example")
         for one in read_labels(folder):
             alone.learn_one(one.row, one.y)
         X = np.random.default_rng(9).normal(size=(50, 2))
@@ -195,7 +201,7 @@ def test_labels_that_a_line_cannot_hold_are_refused_first(tmp_path: Path) -> Non
 
 
 def test_a_committee_resumes(tmp_path: Path) -> None:
-    models = [SGDSVC(classes=[0, 1]), RampSVC(gamma=1.0, classes=[0, 1])]
+    models = [SGDSVC(classes=[0, 1]), RampSVC(gamma=1.0, classes=[0, 1], settle="example")]
     desk = LabelDesk(models, Committee(), LabelShare(0.5)).keep(tmp_path / "desk")
     feed(desk, 50)
     desk._journal.close()  # type: ignore[union-attr] # the process is gone
@@ -203,3 +209,73 @@ def test_a_committee_resumes(tmp_path: Path) -> None:
     X = np.random.default_rng(9).normal(size=(50, 2))
     for one, other in zip(desk.models, again.models, strict=True):
         assert np.array_equal(one.decision_function(X), other.decision_function(X))
+
+
+def test_a_damaged_snapshot_does_not_stand_in_the_way(tmp_path: Path) -> None:
+    desk = begun(tmp_path / "desk")
+    feed(desk, 40)
+    desk.close()
+    snapshot = tmp_path / "desk" / "desk.onlinesvm"
+    snapshot.write_bytes(snapshot.read_bytes()[:-9])
+    with pytest.warns(UserWarning, match="all labels are learned again"):
+        again = LabelDesk.resume(tmp_path / "desk")
+    assert (again.tickets, again.answered, again.spent) == (desk.tickets, desk.answered, desk.spent)
+    X = np.random.default_rng(9).normal(size=(50, 2))
+    assert np.array_equal(again.model.decision_function(X), desk.model.decision_function(X))
+    again.close()
+
+
+@pytest.mark.parametrize("left", [None, 0, 1])
+def test_lost_lines_are_not_passed_over(left: int | None, tmp_path: Path) -> None:
+    desk = begun(tmp_path / "desk")
+    feed(desk, 40)
+    desk.close()
+    lines = tmp_path / "desk" / "labels.jsonl"
+    whole = lines.read_bytes()
+    lines.unlink()
+    if left is not None:
+        lines.write_bytes(b"".join(whole.splitlines(keepends=True)[:left]))
+    with pytest.raises(ValueError, match=r"labels\.jsonl is lost or was cut"):
+        LabelDesk.resume(tmp_path / "desk")
+    assert LabelDesk.load(tmp_path / "desk" / "desk.onlinesvm").answered == desk.answered
+    lines.write_bytes(whole)
+    LabelDesk.resume(tmp_path / "desk").close()
+
+
+@pytest.mark.parametrize("name", ["lock", "labels.jsonl", "desk.onlinesvm"])
+def test_links_in_a_strangers_folder_are_not_followed(name: str, tmp_path: Path) -> None:
+    desk = begun(tmp_path / "desk")
+    feed(desk, 40)
+    desk.close()
+    own = tmp_path / "own"
+    own.write_text("precious")
+    (tmp_path / "desk" / name).unlink()
+    (tmp_path / "desk" / name).symlink_to(own)
+    if name == "desk.onlinesvm":  # which the lines make up for
+        with pytest.warns(UserWarning, match="learned again"):
+            again = LabelDesk.resume(tmp_path / "desk")
+        again.close()
+    else:
+        with pytest.raises(ValueError, match="is a link or no regular file"):
+            LabelDesk.resume(tmp_path / "desk")
+    assert own.read_text() == "precious"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+@pytest.mark.parametrize("name", ["lock", "labels.jsonl", "desk.onlinesvm", "begin.onlinesvm"])
+def test_a_pipe_in_a_strangers_folder_is_not_waited_for(name: str, tmp_path: Path) -> None:
+    begun(tmp_path / "desk").close()
+    (tmp_path / "desk" / name).unlink()
+    os.mkfifo(tmp_path / "desk" / name)
+    if name == "desk.onlinesvm":
+        with pytest.warns(UserWarning, match="learned again"):
+            LabelDesk.resume(tmp_path / "desk").close()
+    else:
+        with pytest.raises(ValueError, match=r"regular file|has no desk"):
+            LabelDesk.resume(tmp_path / "desk")
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs a device without end")
+def test_a_device_is_no_desk() -> None:
+    with pytest.raises(ValueError, match="no regular file"):
+        LabelDesk.load("/dev/zero")

@@ -37,7 +37,7 @@ def strategy(name: str) -> Any:
 
 
 def models() -> list[Any]:
-    ramp = RampSVC(C=10.0, gamma=1.0)
+    ramp = RampSVC(C=10.0, gamma=1.0, settle="example")
     return [ramp, SGDSVC(), make_online_pipeline(OnlineScaler(warm_up=16), clone(ramp))]
 
 
@@ -77,7 +77,7 @@ def test_its_pool_loop_with_our_classifiers() -> None:
 @pytest.mark.parametrize("name", STRATEGIES)
 @pytest.mark.parametrize("late", [0, 50])
 def test_its_strategies_at_our_desk(name: str, late: int) -> None:
-    model = RampSVC(C=10.0, gamma=1.0, classes=[0, 1])
+    model = RampSVC(C=10.0, gamma=1.0, classes=[0, 1], settle="example")
     desk = StrategyDesk(model, strategy(name))
     asked, waiting = [], []
     for t in range(400):
@@ -88,7 +88,9 @@ def test_its_strategies_at_our_desk(name: str, late: int) -> None:
             row, ticket = waiting.pop(0)
             desk.answer(ticket, Y[row])
             asked.append(row)
-    alone = RampSVC(C=10.0, gamma=1.0, classes=[0, 1]).partial_fit(X[asked], Y[asked])
+    alone = RampSVC(C=10.0, gamma=1.0, classes=[0, 1], settle="example").partial_fit(
+        X[asked], Y[asked]
+    )
     assert np.array_equal(desk.model.decision_function(X), alone.decision_function(X))
     assert 10 < desk.spent < 200
     with pytest.raises(ValueError, match="pickle the desk"):

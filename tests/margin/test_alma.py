@@ -108,6 +108,21 @@ def test_equals_the_twin_after_every_example(p, bias, alpha):
             )
 
 
+@pytest.mark.parametrize("p", [8.0, 20.0, 60.0, 250.0])
+def test_the_mean_is_that_of_the_weights_as_they_were(p):
+    """Of long norms the first steps are so long that weights grow by many digits in one."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 6)) * rng.choice([1, 1e3, 1e-3], 6)
+    y = rng.choice([-1.0, 1.0], 300)
+    mean, newest = plain(p=p, average=True), plain(p=p)
+    total = np.zeros(6)
+    for t, (x, label) in enumerate(zip(X, y, strict=True), 1):
+        mean.learn_one(x, label)
+        newest.learn_one(x, label)
+        total += newest.coef_[0]
+        np.testing.assert_allclose(mean.coef_[0], total / (t + 1), atol=1e-9)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @norms
 def test_more_classes_are_one_against_the_rest(p, dtype):

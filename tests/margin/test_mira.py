@@ -6,14 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from contract import Contract, weights_are_not_copies
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import NASTY, ONE_PASS, blobs, separable, streams
 from scipy.optimize import minimize
 
-import onlinesvm
 from onlinesvm import KernelPerceptron, MiraClassifier, PassiveAggressiveClassifier
 from onlinesvm.reference import Kernel
 from onlinesvm.reference.mira import Mira, project
@@ -164,16 +162,6 @@ def test_equals_the_twin_on_nasty_streams(kind, margin):
     np.testing.assert_allclose(model.decision_function(stream.X), expected, atol=1e-6 * scale)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_sparse_and_dense_rows_agree(dtype):
-    X, y = rows(6, 200, 8, 4)
-    X[np.random.default_rng(0).random(X.shape) < 0.5] = 0.0
-    X = X.astype(np.float32)
-    dense = plain(4, dtype=dtype).partial_fit(X, y)
-    sparse = plain(4, dtype=dtype).partial_fit(sp.csr_array(X), y)
-    np.testing.assert_allclose(sparse.coef_, dense.coef_, atol=1e-9)
-
-
 def test_a_linear_kernel_function_is_the_linear_model():
     X, y = rows(9, 80, 3, 4)
     curved = plain(4, kernel=lambda x, X: X @ x, average=True).partial_fit(X, y)
@@ -240,14 +228,3 @@ def test_from_zero_without_margin_is_a_perceptron_first():
     perceptron = KernelPerceptron("plain", kernel="linear", bias="none", classes=LABELS)
     perceptron.partial_fit(stream.X, stream.y)
     np.testing.assert_allclose(model.coef_, perceptron.coef_, rtol=1e-6)
-
-
-def test_saved_in_the_middle_it_goes_on(tmp_path):
-    X, y = rows(7, 100, 3, 3)
-    model = plain(3, margin=0.0).partial_fit(X[:50], y[:50])
-    model.save(tmp_path / "mira.safetensors")
-    again = onlinesvm.load(tmp_path / "mira.safetensors")
-    for half in model, again:
-        half.partial_fit(X[50:], y[50:])
-    assert (model.coef_ == again.coef_).all()
-    assert model.mistakes_ == again.mistakes_

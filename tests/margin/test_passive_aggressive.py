@@ -293,32 +293,6 @@ def test_linear_kernel_function_is_the_linear_model(problem):
     np.testing.assert_allclose(by_kernel.intercept_, linear.intercept_, atol=1e-10)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_kernel_chunks_give_the_same_bits(dtype):
-    X, y = PROBLEMS[1].stream(7, 200)
-    whole = PROBLEMS[1].fast("PA-I", 0.5, kernel="rbf", gamma=0.5, dtype=dtype).fit(X, y)
-    one_by_one = PROBLEMS[1].fast("PA-I", 0.5, kernel="rbf", gamma=0.5, dtype=dtype)
-    for x, target in zip(X, y, strict=True):
-        one_by_one.learn_one(x, target)
-    assert (whole.dual_coef_ == one_by_one.dual_coef_).all()
-    assert (whole.decision_function(X) == one_by_one.decision_function(X)).all()
-
-
-@kernels
-def test_kernel_takes_dense_and_sparse_rows_in_any_mixture(kernel):
-    X, y = PROBLEMS[0].stream(8, 60, 5)
-    X = np.abs(X) * (np.random.default_rng(1).random(X.shape) < 0.5)
-    S = sp.csr_array(X)
-    dense = PROBLEMS[0].fast("PA-I", 0.5, **kernel).fit(X, y)
-    sparse = PROBLEMS[0].fast("PA-I", 0.5, **kernel).fit(S, y)
-    mixed = PROBLEMS[0].fast("PA-I", 0.5, **kernel).partial_fit(X[:30], y[:30])
-    mixed.partial_fit(S[30:], y[30:])
-    expected = dense.decision_function(X)
-    for model in (dense, sparse, mixed):
-        np.testing.assert_allclose(model.decision_function(X), expected, atol=1e-9)
-        np.testing.assert_allclose(model.decision_function(S), expected, atol=1e-9)
-
-
 def test_a_third_class_leaves_the_first_two_as_they_were_with_a_kernel():
     X, y = PROBLEMS[0].stream(2, 40)
     model = PassiveAggressiveClassifier(classes="open", kernel="rbf").partial_fit(X, y)
@@ -420,24 +394,6 @@ def test_float32_rows_keep_float64_weights():
     wide = PassiveAggressiveClassifier(0.1).fit(X.astype(np.float32).astype(np.float64), y)
     assert narrow.coef_.dtype == np.float64
     np.testing.assert_allclose(narrow.coef_, wide.coef_, rtol=1e-9)
-
-
-@pytest.mark.parametrize(
-    "bad",
-    [
-        {"C": 0.0},
-        {"C": float("nan")},
-        {"loss": "log"},
-        {"kernel": "sigmoid"},
-        {"gamma": -1.0},
-        {"dtype": "float16"},
-    ],
-    ids=str,
-)
-def test_bad_parameters_are_named(bad):
-    (name,) = bad
-    with pytest.raises(ValueError, match=name):
-        PassiveAggressiveClassifier(**bad).fit(np.eye(2), [0, 1])
 
 
 # ---- scikit-learn's class of the same name -------------------------------------------------------

@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from contract import Contract, weights_are_not_copies
 from oracles import NASTY, ONE_PASS
 from scipy.optimize import minimize
 from sklearn.metrics import roc_auc_score
 
-import onlinesvm
 from onlinesvm import PassiveAggressiveOneClass
 from onlinesvm.reference import Kernel
 from onlinesvm.reference.passive_aggressive import Uniclass
@@ -127,13 +125,6 @@ def test_equals_the_twin_on_nasty_streams(kind):
     assert model.radius_ == pytest.approx(twin.radius, abs=1e-6 * scale)
 
 
-def test_dense_and_sparse_rows_agree():
-    X = cloud(5)
-    X[np.random.default_rng(0).random(X.shape) < 0.5] = 0.0
-    dense, sparse = plain().partial_fit(X), plain().partial_fit(sp.csr_array(X))
-    np.testing.assert_allclose(sparse.center_, dense.center_, atol=1e-10)
-
-
 def test_the_kernel_of_the_linear_model_is_the_linear_model():
     X = cloud(6)
     curved = plain(kernel=lambda x, X: X @ x).partial_fit(X)
@@ -184,14 +175,3 @@ def test_defaults_tell_what_is_not_usual(kernel):
     assert roc_auc_score([1] * 500 + [0] * 200, scores) > 0.97
     assert (model.predict(usual[500:]) == 1).mean() > 0.8
     assert (model.predict(other) == -1).mean() > 0.6
-
-
-def test_saved_in_the_middle_it_goes_on(tmp_path):
-    X = cloud(8)
-    model = plain("PA-II", kernel="rbf", gamma=0.5).partial_fit(X[:30])
-    model.save(tmp_path / "ball.safetensors")
-    again = onlinesvm.load(tmp_path / "ball.safetensors")
-    for half in model, again:
-        half.partial_fit(X[30:])
-    assert model.radius_ == again.radius_
-    assert (model.decision_function(X) == again.decision_function(X)).all()

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from contract import Contract, weights_are_not_copies
 from hypothesis import given
 from oracles import NASTY, ONE_PASS, blobs, separable, streams
@@ -186,17 +185,6 @@ def test_coefficients_are_those_that_predict(variant):
     model = fast(variant, kernel="rbf", gamma=0.5).fit(stream.X, stream.y)
     K = Kernel("rbf", gamma=0.5)(model.support_vectors_, stream.X)
     np.testing.assert_allclose(model.dual_coef_[0] @ K, model.decision_function(stream.X))
-
-
-@variants
-@kernels
-def test_dense_and_sparse_rows_agree(variant, kernel):
-    stream = blobs(8, 60, 5)
-    X = stream.X * (np.random.default_rng(1).random(stream.X.shape) < 0.5)
-    dense = fast(variant, **kernel).fit(X, stream.y)
-    sparse = fast(variant, **kernel).fit(sp.csr_array(X), stream.y)
-    f, g = dense.decision_function(X), sparse.decision_function(sp.csr_array(X))
-    np.testing.assert_allclose(f, g, atol=1e-9)
 
 
 @variants

@@ -125,6 +125,37 @@ def test_equals_the_twin_after_every_example(kernel, variant, C):
     np.testing.assert_allclose(norm2(newest), twin.norm2, rtol=1e-6)
 
 
+def taken_anew(X: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The paper's rule, with |w|^2 from w itself in every step, in extended precision."""
+    X, w = X.astype(np.longdouble), np.zeros(X.shape[1], np.longdouble)
+    for x, label in zip(X, y, strict=True):
+        m, size, length = label * (w @ x), x @ x, w @ w
+        D = size * length - m**2
+        if m >= 1:
+            continue
+        if m >= size * length or 1e-12 * size * length >= D:
+            w = w if m < 0 else label * x / size
+        else:
+            w = ((size * length - m) * w + length * (1 - m) * label * x) / D
+    return w.astype(float)
+
+
+@pytest.mark.parametrize("average", [True, False])
+def test_the_norm_that_is_kept_does_not_drift(average):
+    """A tenth of wrong labels in a plane: each multiplies the error of what is kept."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(60, 2))
+        y = np.sign(X @ rng.normal(size=2)) * np.where(rng.random(60) < 0.1, -1, 1)
+        expected = taken_anew(X, y)
+        model = plain(average=average).partial_fit(X, y)
+        w2 = norm2(model)[0]
+        assert w2 == pytest.approx(expected @ expected, rel=1e-9)
+        if not average:
+            f = model.decision_function(np.eye(2))
+            np.testing.assert_allclose(f, expected, atol=1e-9 * np.abs(expected).max())
+
+
 @pytest.mark.parametrize("kind", NASTY, ids=lambda kind: kind.__name__)
 def test_equals_the_twin_on_nasty_streams(kind):
     stream = kind(4, 40)

@@ -11,7 +11,6 @@ import scipy.sparse as sp
 from contract import Contract, weights_are_not_copies
 from oracles import NASTY, ONE_PASS, blobs
 
-import onlinesvm
 from onlinesvm import KernelPerceptron, WinnowClassifier
 from onlinesvm.reference.winnow import Winnow
 
@@ -23,11 +22,9 @@ CONTRACT = {
         ],
         expected_failures=weights_are_not_copies(
             "an example of weight 2 takes one step with twice the exponent, not two steps"
-        )
-        | {
-            "check_class_weight_classifiers": "a weight of 1000 is an exponent of 1000; from 0.1 "
-            "to 10 weights do what they should"
-        },
+        ),
+        # A weight of 1000 is an exponent of 1000, which the first passes leave in any average.
+        settings={"check_class_weight_classifiers": {"average": False}},
     ),
 }
 
@@ -230,15 +227,3 @@ def test_defaults_learn_features_of_any_sign_and_scale():
     for scale in (1.0, 1e6):
         model = WinnowClassifier().fit(scale * stream.X, stream.y)
         assert model.score(scale * clean.X, clean.y) > 0.93
-
-
-@pytest.mark.parametrize("variant", ["divide", "eliminate", "balanced"])
-def test_saved_in_the_middle_it_goes_on(tmp_path, variant):
-    X, y = literals(1, 200, 20, 3)
-    model = plain(variant, average=True).partial_fit(X[:100], y[:100])
-    model.save(tmp_path / "winnow.safetensors")
-    again = onlinesvm.load(tmp_path / "winnow.safetensors")
-    for half in model, again:
-        half.partial_fit(X[100:], y[100:])
-    assert (model.coef_ == again.coef_).all()
-    assert model.mistakes_ == again.mistakes_

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from tiers import examples
 
 import onlinesvm
 from onlinesvm import (
@@ -90,7 +91,7 @@ def test_frames_dicts_and_orders_agree(library: str) -> None:
         model.predict(frame[["age", "income", "loyal", "plan"]])
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(cuts=st.lists(st.integers(0, 400), max_size=4))
 def test_property_any_cut_gives_the_same_bits(cuts: list[int]) -> None:
     model, edges = pipeline(), [0, *sorted(cuts), 400]
@@ -169,7 +170,7 @@ def test_saved_with_all_parts(n: int, tmp_path: Any) -> None:
     assert np.array_equal(loaded.transform(FRAME), columns.transform(FRAME))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(data=st.data())
 def test_forged_files_are_refused_or_harmless(data: Any, tmp_path_factory: Any) -> None:
     path = tmp_path_factory.mktemp("saved") / "model"
@@ -256,6 +257,6 @@ def test_columns_of_a_part_are_names_or_a_kind(columns: Any, tmp_path: Any) -> N
 
 
 def test_there_are_not_endless_categories() -> None:
-    for most in (2**70, 10**8):
-        with pytest.raises(ValueError, match="max_categories must be at most"):
+    for most, why in ((2**70, "an integer below"), (10**8, "at most")):
+        with pytest.raises(ValueError, match=f"max_categories must be {why}"):
             OnlineOneHot(max_categories=most).partial_fit([["a"]])

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.kernel_approximation import Nystroem as Theirs
 from sklearn.metrics.pairwise import pairwise_kernels
+from tiers import examples
 
 import onlinesvm
 from onlinesvm import SGDSVC, NystroemFeatures
@@ -174,7 +175,7 @@ def test_a_kernel_of_ones_own() -> None:
     assert np.allclose(model.transform(X), named.transform(X), atol=1e-9)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from([1e-3, 1.0, 1e3]), st.sampled_from([1e-6, 1e-3, 0.5]))
 def test_property_features_are_never_longer_than_the_example(seed, scale, tol) -> None:
     X = rows(60, 3, seed) * scale

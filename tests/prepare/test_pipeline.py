@@ -6,18 +6,21 @@ import contextlib
 import copy
 import pickle
 import threading
+from decimal import Decimal
+from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
-from contract import weights_are_not_copies
+from contract import scikit_learns_checks, weights_are_not_copies
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from tiers import examples
 
 import onlinesvm
 from onlinesvm import (
@@ -73,7 +76,7 @@ KINDS = {
         SGDSVC(classes=LABELS),
     ),
     "open": scaled(PegasosSVC(classes="open")),
-    "exact": scaled(IncrementalSVC(classes=LABELS, gamma=1.0)),
+    "exact": scaled(IncrementalSVC(classes=LABELS, gamma=1.0, settle="example")),
 }
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
@@ -103,7 +106,7 @@ def test_any_cut_gives_the_same_bits(kind: str) -> None:
     assert fingerprint(one_by_one) == fingerprint(whole)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(
     cuts=st.lists(st.integers(0, 60), max_size=5),
     weights=st.lists(st.sampled_from([0.0, 0.5, 1.0, 2.0]), min_size=60, max_size=60),
@@ -280,7 +283,9 @@ def test_parameters_by_name_and_steps_by_number() -> None:
 
 
 def test_unlearning_is_the_last_steps() -> None:
-    model = streamed(scaled(IncrementalSVC(classes=LABELS, gamma=1.0)), X[:150], Y[:150], 60)
+    model = streamed(
+        scaled(IncrementalSVC(classes=LABELS, gamma=1.0, settle="example")), X[:150], Y[:150], 60
+    )
     model.unlearn([3, 70])
     scaler, stay = OnlineScaler().fit(X[:50]), np.setdiff1d(np.arange(150), [3, 70])
     alone = IncrementalSVC(classes=LABELS, gamma=1.0).fit(scaler.transform(X[stay]), Y[stay])
@@ -291,12 +296,16 @@ def test_unlearning_is_the_last_steps() -> None:
 
 
 def test_what_is_unlearned_during_the_warm_up_is_not_learned_again() -> None:
-    model = scaled(IncrementalSVC(classes=LABELS, gamma=1.0)).partial_fit(X[:30], Y[:30])
+    model = scaled(IncrementalSVC(classes=LABELS, gamma=1.0, settle="example")).partial_fit(
+        X[:30], Y[:30]
+    )
     model.unlearn([3])
     model.partial_fit(X[30:90], Y[30:90])
     assert model.settled_
     assert not model[-1]._core.holds(np.array([3]))
-    everything = scaled(IncrementalSVC(classes=LABELS, gamma=1.0)).partial_fit(X[:3], Y[:3])
+    everything = scaled(IncrementalSVC(classes=LABELS, gamma=1.0, settle="example")).partial_fit(
+        X[:3], Y[:3]
+    )
     everything.unlearn([0, 1, 2])
     assert not copy.deepcopy(everything).decision_function(X).any()
     assert everything.partial_fit(X[3:90], Y[3:90]).settled_
@@ -333,7 +342,7 @@ def test_saved_with_names_with_dicts_sparse_and_unlearned(tmp_path: Any) -> None
     assert not onlinesvm.load(tmp_path / "model").__sklearn_is_fitted__()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(data=st.data())
 def test_forged_files_are_refused_or_harmless(data: Any, tmp_path_factory: Any) -> None:
     path = tmp_path_factory.mktemp("saved") / "model"
@@ -379,12 +388,12 @@ EXPECTED = {
 }
 
 
-@parametrize_with_checks(
+@scikit_learns_checks(
     [
         make_online_pipeline(OnlineScaler(), PassiveAggressiveClassifier()),
         make_online_pipeline(OnlineScaler(), PassiveAggressiveRegressor()),
     ],
-    expected_failed_checks=lambda _: EXPECTED,
+    lambda _: EXPECTED,
 )
 def test_scikit_learns(estimator: Any, check: Any) -> None:
     check(estimator)
@@ -395,7 +404,7 @@ def test_scikit_learns(estimator: Any, check: Any) -> None:
 
 @parametrize(
     make_online_pipeline(OnlineScaler(warm_up=20), PassiveAggressiveClassifier()),
-    make_online_pipeline(OnlineScaler(warm_up=20), IncrementalSVC(C=3.0)),
+    make_online_pipeline(OnlineScaler(warm_up=20), IncrementalSVC(C=3.0, settle="example")),
     make_online_pipeline(
         OnlineImputer(warm_up=30),
         OnlineScaler(warm_up=20),
@@ -494,7 +503,7 @@ OWNERS = [f"customer {i % 11}" if i % 3 else None for i in range(400)]
 
 @pytest.mark.parametrize("upto", [5, 30, 50, 200])
 def test_a_customer_is_forgotten_before_and_after_the_warm_up(upto: int, tmp_path: Path) -> None:
-    model, other = (scaled(IncrementalSVC(classes=LABELS)) for _ in range(2))
+    model, other = (scaled(IncrementalSVC(classes=LABELS, settle="example")) for _ in range(2))
     model.partial_fit(X[:upto], Y[:upto], keys=OWNERS[:upto])
     for i in range(upto):
         other.learn_one(X[i], Y[i], key=OWNERS[i])
@@ -651,3 +660,34 @@ def test_compress_is_that_of_the_model_behind(tmp_path):
             few.partial_fit(X[:5], y[:5])
     np.testing.assert_array_equal(model.decision_function(X), before)
     model.partial_fit(X[:5], y[:5])
+
+
+def warming_columns():
+    numbers = ("n", [OnlineImputer(), OnlineScaler()], "numbers")
+    return make_online_pipeline(OnlineColumns([numbers]), SGDSVC(classes=[0, 1]))
+
+
+def warming():
+    return make_online_pipeline(OnlineScaler(), SGDSVC(classes=[0, 1]))
+
+
+@pytest.mark.parametrize(
+    ("make", "rows"),
+    [
+        (warming, [[Decimal("1.5"), 2], [Decimal(2), 1]]),
+        (warming, [{"a": Decimal("1.5")}, {"a": Fraction(1, 3)}]),
+        (warming, [{"a": np.longdouble(1.5)}, {"a": 2}]),
+        (warming_columns, [{"a": 1.0, "b": 2.0}, {"a": pd.NA, "b": 1.0}]),
+        (warming_columns, [{"a": 2, "b": np.float32(1)}, {"a": np.longdouble(1.5), "b": None}]),
+    ],
+)
+def test_what_waits_for_the_warm_up_is_saved_whatever_numbers_it_has(make, rows, tmp_path):
+    model = make().partial_fit(rows, [0, 1])
+    model.save(tmp_path / "model")
+    again = onlinesvm.load(tmp_path / "model")
+    X = [{"a": float(i % 7), "b": float(i % 5)} for i in range(400)]
+    X = X if isinstance(rows[0], dict) else [list(x.values()) for x in X]
+    y = [i % 2 for i in range(400)]
+    for one in (model, again):
+        one.partial_fit(X, y)
+    assert np.array_equal(model.decision_function(X), again.decision_function(X))

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from contract import weights_are_not_copies
+from contract import scikit_learns_checks, weights_are_not_copies
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import onlinesvm
 from onlinesvm import (
@@ -79,9 +78,7 @@ def expected_failures(estimator: Any) -> dict[str, str]:
     return weights_are_not_copies(ORDER) if isinstance(estimator, NystroemFeatures) else {}
 
 
-@parametrize_with_checks(
-    [cls() for cls in onlinesvm.all_transformers()], expected_failed_checks=expected_failures
-)
+@scikit_learns_checks([cls() for cls in onlinesvm.all_transformers()], expected_failures)
 def test_scikit_learns(estimator: Any, check: Any) -> None:
     if "sample_weight_equivalence" in str(check):  # copies of rows have another X.var()
         estimator = with_gamma(estimator)

@@ -19,6 +19,7 @@ from matplotlib import pyplot as plt
 import onlinesvm
 from onlinesvm import (
     AlmaClassifier,
+    ConfidenceWeightedClassifier,
     ExponentiatedGradientClassifier,
     ExponentiatedGradientRegressor,
     ForgetronClassifier,
@@ -54,6 +55,8 @@ NOISY = [
     PassiveAggressiveClassifier(),
     PassiveAggressiveClassifier(0.01, kernel="rbf", gamma=2.0),
     PassiveAggressiveClassifier(0.1, loss="squared_hinge", bias="none"),
+    ConfidenceWeightedClassifier(covariance="full"),
+    ConfidenceWeightedClassifier(covariance="full", C=5.0, bias="none"),
     GradientDescentClassifier("squared", scale=False, eta0=0.01),
     ExponentiatedGradientClassifier("squared", U=2.0, eta0=0.01, scale=False),
 ]

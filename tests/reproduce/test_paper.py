@@ -97,8 +97,8 @@ def test_verdicts_are_counted_and_what_fell_short_is_listed(paper):
     from reproduce.paper import verdict_page
 
     bodies = verdict_page([paper], lambda name: None)
-    assert "| [Try](try.md) | table 1 | 1 |  | 1 | 1 |  |" in bodies["counted"]
-    assert "| all |  | 1 |  | 1 | 1 |  |" in bodies["counted"]
+    assert "| [Try](try.md) | table 1 | 1 |  |  | 1 |  | 1 |  |" in bodies["counted"]
+    assert "| all |  | 1 |  |  | 1 |  | 1 |  |" in bodies["counted"]
     assert "| short | too few rows |" in bodies["short"]
     assert "| cannot be repeated | another machine |" in bodies["short"]
     assert "sparser" not in bodies["short"]

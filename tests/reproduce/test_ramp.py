@@ -70,13 +70,13 @@ class Told:
 def test_the_rule_takes_the_best_and_of_equals_the_smaller_and_wider(checkout):
     from reproduce.ramp.setting import choices
 
-    equal = choices(Told(lambda cell: 90.0), ["Gauss"])["Gauss", 9, "PA"]
+    equal = choices(Told(lambda cell: 90.0), ["Gauss"])["Gauss", "PA"]
     assert equal.words == {"C": 0.1, "width": 2.0, "scaling": "by attribute"}
 
     def best(cell):
         return 91.0 if (cell["C"], cell["width"]) in ((50, 1 / 4), (50, 1 / 16)) else 90.0
 
-    assert choices(Told(best), ["Gauss"])["Gauss", 0, "IDSVM"].words["width"] == 1 / 4
+    assert choices(Told(best), ["Gauss"])["Gauss", "IDSVM"].words["width"] == 1 / 4
 
 
 def test_half_a_grid_chooses_nothing(checkout):
@@ -86,7 +86,7 @@ def test_half_a_grid_chooses_nothing(checkout):
         return None if cell["learner"] == "PA" and cell["C"] == 5 else 90.0
 
     chosen = choices(Told(half), ["Gauss"])
-    assert {learner for _, _, learner in chosen} == {
+    assert {learner for _, learner in chosen} == {
         "LIBSVM",
         "IDSVM",
         "OnlineSVM-R",
@@ -101,7 +101,7 @@ def test_who_is_far_behind_on_the_first_fold_runs_no_other(checkout):
         return {0.1: 90.0, 1.0: 89.4, 5.0: 89.3}.get(cell["C"], 88.0)
 
     told = Told(by_C, known=lambda cell: cell["C"] == 500)
-    assert choices(told, ["Waveform"])["Waveform", 0, "PA"].words["C"] == 0.1
+    assert choices(told, ["Waveform"])["Waveform", "PA"].words["C"] == 0.1
     assert {cell["C"] for cell in told.cells} == {0.1, 1.0, 500.0}  # 500: validated before
     told = Told(by_C)
     choices(told, ["Gauss"])
@@ -110,14 +110,22 @@ def test_who_is_far_behind_on_the_first_fold_runs_no_other(checkout):
     assert not choices(unlooked, ["Waveform"])
 
 
-def test_the_whole_grid_is_tried_and_each_split_of_banana_chooses_for_itself(checkout):
+def test_the_whole_grid_is_tried_and_all_splits_of_banana_choose_together(checkout):
+    """Three splits are for C = 5, one by far for C = 10: the mean decides, not the first split."""
     from reproduce.ramp.setting import choices
 
-    told = Told(lambda cell: 90.0 + (cell["C"] == 5 and cell["order"] == 3))
+    def accuracy(cell):
+        if cell["task"] != "Banana":
+            return 90.0
+        best = {1: 5, 2: 5, 3: 5, 4: 10}.get(cell["order"], 0.1)
+        return 90.0 + (cell["C"] == best) * (8.0 if best == 10 else 1.0)
+
+    told = Told(accuracy)
     chosen = choices(told, ["Banana", "USPS"])
-    assert [chosen["Banana", k, "PA"].words["C"] for k in range(5)] == [0.1, 0.1, 0.1, 5, 0.1]
+    assert chosen["Banana", "PA"].words["C"] == 10
+    assert chosen["Banana", "PA"].accuracy == pytest.approx(90.8)
     count = {name: sum(cell["task"] == name for cell in told.cells) for name in ("Banana", "USPS")}
-    assert count == {"Banana": 10 * 4 * 42, "USPS": 4 * 2 * 42}
+    assert count == {"Banana": 10 * 4 * 42, "USPS": 4 * 3 * 42}
     assert len({tuple(cell.values()) for cell in told.cells}) == len(told.cells)
 
 
@@ -152,7 +160,7 @@ def test_the_printed_table_is_the_paper_s(checkout):
             assert (ours["accuracy"].mean, ours["support vectors"].mean) == (accuracy, vectors)
 
 
-def test_usps_is_scaled_by_attribute_or_as_a_whole(checkout, monkeypatch):
+def test_usps_is_scaled_by_attribute_or_as_a_whole_or_left_as_it_is(checkout, monkeypatch):
     from onlinesvm.datasets import Dataset, Task
     from reproduce.ramp import setting
 
@@ -160,12 +168,13 @@ def test_usps_is_scaled_by_attribute_or_as_a_whole(checkout, monkeypatch):
     X = rng.normal(3.0, [1.0, 5.0, 0.0], (50, 3))
     task = Task("USPS", 1.0, 1.0, Dataset(X, np.ones(50), X, np.ones(50)), {})
     monkeypatch.setattr(setting, "paper_task", lambda *_, **__: task)
-    each, whole = (
+    each, whole, plain = (
         setting.load.__wrapped__("USPS", 0, None, how) for how in setting.SCALINGS["USPS"]
     )
     assert np.allclose(each.X.std(axis=0), [1, 1, 0])
     assert np.isclose(whole.X.std(), 1)
     assert not np.isclose(whole.X[:, 0].std(), 1)
+    assert (plain.X == X).all()
 
 
 def test_retraining_is_the_sum_of_a_fit_at_every_length(checkout):
@@ -243,12 +252,37 @@ def test_the_whole_grid_gives_a_reason_when_all_of_it_is_there(checkout, monkeyp
                 None if self.gone(cell) else one for cell, one in zip(cells, found, strict=True)
             ]
 
-    chosen = {("USPS", 0, "OnlineSVM-R"): Choice(98.0, -5.0, 0.25, "as a whole")}
+    chosen = {("USPS", "OnlineSVM-R"): Choice(98.0, -5.0, 0.25, "as a whole")}
     found = reasons.whole_grid(Known(lambda cell: False), chosen)
     assert set(found) == {("USPS", "OnlineSVM-R", w) for w in ("accuracy", "support vectors")}
-    assert found["USPS", "OnlineSVM-R", "accuracy"].startswith("of all 84 places")
+    assert found["USPS", "OnlineSVM-R", "accuracy"].startswith("of all 126 places")
     assert [words[-5:] for words in found.values()] == ["97.00", "96.00"]
     assert not reasons.whole_grid(Known(lambda cell: cell["C"] == 5), chosen)
+
+
+@pytest.mark.parametrize(
+    ("behind", "accuracy", "vectors", "word"),
+    [
+        (0.15, 98.6, 560, "met nearby"),
+        (0.16, 98.6, 560, "short"),  # too far behind in cross-validation
+        (0.15, 97.0, 560, "short"),  # the vectors of the print, but not its accuracy
+        (0.15, 98.6, 700, "short"),
+    ],
+)
+def test_what_is_short_is_met_nearby_where_both_figures_do(
+    checkout, behind, accuracy, vectors, word
+):
+    from reproduce.ramp.reasons import Elsewhere
+    from reproduce.ramp.setting import Choice
+    from reproduce.ramp.tables import explained, judge
+
+    of = "NCheckerboard", "OnlineSVM-R"  # printed 98.6 +- 0.2 and 554
+    there = Elsewhere("elsewhere", behind, accuracy, vectors)
+    runs = [{"accuracy": 98.5, "support vectors": 764}] * 2
+    ours = judge(*of, runs, Choice(83.7, -500.0, 0.25, "by attribute"), 2)
+    found = explained(ours["support vectors"], there.words, near=there.meets(*of))
+    assert (found.word, found.why.endswith("; elsewhere")) == (word, True)
+    assert explained(ours["accuracy"], there.words, near=True).word == "met"
 
 
 def test_what_is_measured_is_read_without_any_data(checkout, monkeypatch):
@@ -259,7 +293,7 @@ def test_what_is_measured_is_read_without_any_data(checkout, monkeypatch):
 
     monkeypatch.setattr(setting, "load", no_data)
     told = Told(lambda cell: 90.0 - cell["C"] / 1000)
-    assert setting.choices(told, ["USPS"])["USPS", 0, "PA"].words["C"] == 0.1
+    assert setting.choices(told, ["USPS"])["USPS", "PA"].words["C"] == 0.1
 
 
 def test_the_removal_step_is_shown_by_the_orders_that_are_whole(journal):

@@ -125,6 +125,33 @@ def test_a_constant_guess_is_marked(stream):
 
 
 @pytest.mark.parametrize(
+    ("printed", "accuracies", "word"),
+    [
+        ("90.5", [90.0, 90.0], "degenerate"),  # ours is the constant guess
+        ("90.5", [88.0, 86.0], "degenerate"),
+        ("90.0", [93.0, 93.0], "degenerate"),  # the printed one is no better
+        ("90.5", [93.0, 93.0], "better"),
+        ("94.5", [92.4, 94.4, 92.4, 94.4], "met"),  # 93.4, standard error .58
+        ("94.5", [92.4, 94.4] * 10, "short"),  # the same, standard error .23
+        ("93.4", [93.5, 93.4], "met"),
+    ],
+)
+def test_a_cell_is_judged_by_the_error_of_its_mean_and_beside_the_constant_guess(
+    stream, printed, accuracies, word
+):
+    entry = stream.Entry(
+        {"scaling": "as is", "constant": False, "unit": False, "parameter": 1.0},
+        90.0,
+        accuracies,
+        [60.0] * len(accuracies),
+    )
+    verdict = stream.judged("MNIST 8v9, algorithm 2", printed, entry)
+    assert verdict.word == word
+    assert verdict.why.endswith("chosen: 1, as is")
+    assert ("always the frequent class has 90.00" in verdict.why) == (word == "degenerate")
+
+
+@pytest.mark.parametrize(
     ("accuracies", "word", "ours"),
     [
         ((80, 85, 90, 96), "met", "between 150 and 420"),

@@ -1,4 +1,4 @@
-"""One Spark session for all: `make test` has two threads, `make test-spark` two real executors."""
+"""One Spark session for all: `make test-all` has two threads, `make test-spark` two executors."""
 
 import os
 

@@ -28,7 +28,7 @@ def test_the_size_of_lessons_does_not_change_the_model():
     board = Board.draw(300, seed=0, test_rows=50)
     scores = []
     for size in (1, 7, 300):
-        model = RampSVC(C=10, gamma=4)
+        model = RampSVC(C=10, gamma=4, settle="example")
         for _ in prequential({"m": model}, lessons(board.X, board.y, size=size), classes=[-1, 1]):
             pass
         scores.append(model.decision_function(board.X_test))

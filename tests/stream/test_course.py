@@ -149,7 +149,7 @@ def test_property_a_forged_state_is_refused_or_harmless(number, where, what):
     [
         (lambda s: s.update(more=1), "nothing else"),
         (lambda s: s.update(started=1), "started or not"),
-        (lambda s: s.update(seen=2**63), "larger than"),
+        (lambda s: s.update(seen=2**63), r"below 2\*\*63"),
         (lambda s: s["runners"].pop("majority"), "nothing else"),
         (lambda s: s["runners"]["model"]["labels"].__setitem__(0, 10**6), "more right answers"),
         (lambda s: s["runners"]["model"]["card"]["window"].pop("truth"), "other columns"),

@@ -26,6 +26,12 @@ def test_killed_at_calls_to_the_file_system():
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="reads /proc")
+def test_killed_while_examples_are_forgotten():
+    assert told_by("kill_runs.py", "--unlearn", "--every", "5").endswith(" 0 findings")
+
+
+@pytest.mark.slow
 def test_killed_at_random_moments():
     assert told_by("kill_runs.py", "--kills", "24", "--seed", "3") == "24 kills, 0 findings"
 

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from doubles import LABELS, ArraySource, a_model, outcome, stream, through
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tiers import examples
 
 import onlinesvm
 from onlinesvm import (
@@ -67,7 +68,7 @@ def test_its_metrics_are_those_of_prequential(tmp_path):
             assert repr(got) == repr(expected)
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(block=st.integers(1, 700), replays=st.booleans(), lesson=st.sampled_from([7, 1024]))
 def test_property_borders_of_blocks_do_not_matter(block, replays, lesson):
     X, y = stream(300)
@@ -559,13 +560,15 @@ def test_keys_go_with_their_examples(tmp_path, replays):
     X, y = stream(200)
     keys = [f"customer {i % 7}" for i in range(len(y))]
     source = ArraySource(X, y, spoilt=13, replays=replays, keys=keys)
-    with Run.begin(tmp_path / "run", source, RampSVC(), RunOptions(classes=LABELS)) as run:
+    with Run.begin(
+        tmp_path / "run", source, RampSVC(settle="example"), RunOptions(classes=LABELS)
+    ) as run:
         next(run.steps())
     with Run.resume(tmp_path / "run", source) as run:
         source.since = run.arrived
         list(run.steps())
     good = [i for i in range(len(y)) if (i + 1) % 13]
-    alone = RampSVC()
+    alone = RampSVC(settle="example")
     alone.partial_fit(X[good], y[good], classes=LABELS, keys=[keys[i] for i in good])
     model = onlinesvm.load(tmp_path / "run" / "model.onlinesvm")
     for one in (model, alone):
@@ -627,3 +630,34 @@ def test_a_file_with_words_and_gaps_stopped_anywhere(tmp_path, name):
         results.append(outcome(folder))
         assert (run.seen, run.bad) == (890, 10)
     assert results[0] == results[1]
+
+
+def test_a_checkpoint_that_would_lack_rows_of_a_log_is_refused(tmp_path):
+    X, y = stream()
+    whole = ArraySource(X, y, replays=False)
+    begun = Run.begin(tmp_path / "run", whole, a_model(), RunOptions(classes=LABELS, every=90))
+    told = next(begun.steps()).seen
+    arrived = begun.arrived
+    begun._journal.close()
+    begun._lock.release()
+    again = Run.resume(tmp_path / "run", ArraySource(X, y, replays=False, since=len(y)))
+    for verb in (again.checkpoint, again.rewrite):
+        with pytest.raises(ValueError, match="catch_up"):
+            verb()
+    again.catch_up()
+    assert again.seen == arrived >= told
+    again.rewrite()
+    assert read_run(tmp_path / "run").checkpoint().course["seen"] == arrived
+    again.close()
+
+
+def test_a_pipe_that_ended_well_can_be_changed_and_saved(tmp_path):
+    X, y = stream()
+    options = RunOptions(classes=LABELS)
+    with Run.begin(tmp_path / "run", ArraySource(X, y, replays=False), a_model(), options) as run:
+        list(run.steps())
+    again = Run.resume(tmp_path / "run", ArraySource(X, y, replays=False, since=len(y)))
+    again.model.steps[-1][1].set_params(C=0.25)
+    again.checkpoint()
+    again.close()
+    assert read_run(tmp_path / "run").model().steps[-1][1].C == 0.25

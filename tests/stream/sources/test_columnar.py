@@ -154,3 +154,16 @@ def test_archives_that_are_none(tmp_path, arrays, message):
 def test_archives_cut_off(tmp_path):
     with pytest.raises(ValueError, match="is no NumPy archive"):
         open_source(written(tmp_path, b"PK nonsense", "a.npz"))
+
+
+def test_a_file_that_was_written_anew_is_another_one(tmp_path):
+    y = np.arange(20_000) % 2
+    for kind in ("parquet", "feather"):
+        path = tmp_path / f"a.{kind}"
+        save(path, kind, pa.table({"a": np.arange(20_000.0), "y": y}))
+        before = open_source(path).identity()
+        assert open_source(path).identity() == before
+        flipped = y.copy()
+        flipped[9000:9020] = 1 - flipped[9000:9020]
+        save(path, kind, pa.table({"a": np.arange(20_000.0), "y": flipped}))
+        assert open_source(path).identity() != before

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stream.sources.reading import read, written
+from tiers import examples
 
 from onlinesvm.stream.sources import open_source
 
@@ -80,7 +81,7 @@ def attempted(path):
 
 
 @pytest.mark.parametrize("name", WHOLE)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(edits=st.lists(edit, min_size=1, max_size=6), share=st.floats(0, 1) | st.none())
 def test_damage_is_told(tmp_path_factory, name, edits, share):
     data = damaged(WHOLE[name], edits)

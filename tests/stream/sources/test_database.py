@@ -107,3 +107,17 @@ def test_mistakes_are_one_line(tmp_path, kind):
     with pytest.raises(ValueError, match="no such database"):
         open_source(f"{kind}:///{tmp_path}/none.db?query={QUERY}")
     assert everything(open_source(f"{spec}?query={QUERY}")).n == 3
+
+
+def test_rows_that_changed_within_the_last_block_are_refused(tmp_path):
+    path = tmp_path / "a.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("create table t (n integer, y integer)")
+        connection.executemany("insert into t values (?, ?)", [(i, i % 2) for i in range(300)])
+    source = open_source(f"sqlite:///{path}?query=select n, y from t order by n")
+    place = list(source.blocks())[-1].end
+    assert list(source.blocks(place)) == []
+    with sqlite3.connect(path) as connection:
+        connection.execute("update t set y = 1 - y where n = 120")
+    with pytest.raises(ValueError, match="row 300 is not what it was"):
+        list(source.blocks(place))

@@ -425,3 +425,35 @@ def test_the_last_column_may_be_empty(tmp_path):
     source = open_source(written(tmp_path, "a,b,y,\n1,2,0,\n3,4,1,\n"))
     assert source.schema.target == "y"
     assert everything(source).y == [0, 1]
+
+
+@pytest.mark.parametrize("name", ["p.csv", "p.csv.gz"])
+@pytest.mark.parametrize("where", [0.5, 0.97])
+def test_a_source_that_was_rewritten_far_behind_its_start_is_refused(tmp_path, name, where):
+    def put(lines):
+        text = ("a,y\n" + "".join(lines)).encode()
+        return written(tmp_path, gzip.compress(text) if name.endswith("gz") else text, name)
+
+    lines = [f"{i:06},{i % 2}\n" for i in range(4000)]
+    source = open_source(put(lines))
+    place = list(source.blocks())[-1].end
+    put([*lines, "7,1\n"])
+    assert sum(len(block.examples) for block in source.blocks(place)) == 1
+    at = int(where * len(lines))
+    flipped = [*lines[:at], lines[at].replace(f",{at % 2}", f",{1 - at % 2}"), *lines[at + 1 :]]
+    removed = [*lines[: at - 5], *lines[at:], *lines[:5]]  # as long as before
+    for changed in (flipped, removed):
+        put([*changed, "7,1\n"])
+        with pytest.raises(ValueError, match="has changed in what was read of it"):
+            list(source.blocks(place))
+
+
+def test_a_byte_order_mark_within_a_file_is_text(tmp_path, monkeypatch):
+    monkeypatch.setattr(raw, "BLOCK", 64)
+    mark, lines = "\ufeff", [f"t{i:04},{i},{i % 2}\n" for i in range(40)]
+    lines[6:] = [f'{mark}"x,{i},{i % 2}\n' for i in range(34)]  # one begins a block
+    source = open_source(written(tmp_path, "a,b,y\n" + "".join(lines)), types={"a": "category"})
+    blocks = list(source.blocks())
+    assert [bad.reason for block in blocks for bad in block.bad] == []
+    found = [row["a"] for block in blocks for row in block.examples.X.to_dicts()]
+    assert found[6:] == [f'{mark}"x'] * 34
