@@ -1,4 +1,4 @@
-"""What the README shows, works as shown."""
+"""What the README shows, works as shown; and it stays short."""
 
 from __future__ import annotations
 
@@ -6,22 +6,29 @@ import re
 from pathlib import Path
 
 import pytest
+import transcripts
 
 README = Path(__file__).parents[1] / "README.md"
-BLOCKS = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+TEXT = README.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("code", BLOCKS, ids=[block.splitlines()[1] for block in BLOCKS])
-def test_readme_code_runs(
-    code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_readme_code_prints_what_it_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    exec(compile(code, str(README), "exec"), {})
-    shown = float(re.findall(r"\d+\.\d+", capsys.readouterr().out)[0])
-    assert shown > 0.85  # an accuracy, as 0.96 or as 88.00 %
+    programs = transcripts.programs(TEXT)
+    assert programs
+    for code, shown in programs:
+        exec(compile(code, str(README), "exec"), {})
+        assert transcripts.alike(shown, capsys.readouterr().out) == ""
+
+
+def test_readme_is_short() -> None:
+    assert len(TEXT.splitlines()) <= 120
+    assert len(TEXT.split()) <= 900
 
 
 def test_readme_links_exist() -> None:
-    targets = re.findall(r"\]\(([^)#:]+)\)", README.read_text(encoding="utf-8"))
+    targets = re.findall(r"\]\(([^)#:]+)\)", TEXT)
     assert targets
     assert [t for t in targets if not (README.parent / t).exists()] == []

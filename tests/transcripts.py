@@ -1,4 +1,4 @@
-"""Transcripts of pages: what stands behind `$ ` is run, and what it says is compared."""
+"""Programs and transcripts of pages: both are run, and what they print is compared."""
 
 from __future__ import annotations
 
@@ -16,6 +16,15 @@ BLOCK = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?(?![\w.]*\w\.\w)")
 _RUN = re.compile(r"\b[0-9a-f]{16}\b")
 _SHELL = re.compile(r"[|<>&;]|\$\(")
+
+
+_TEXT = r"(?:\n\n^```text\n(.*?)^```$)?"
+PROGRAM = re.compile(r"^```python\n(.*?)^```$" + _TEXT, re.DOTALL | re.MULTILINE)
+
+
+def programs(page: str) -> list[tuple[str, str]]:
+    """The blocks of Python of a page, each with the text block that follows it."""
+    return PROGRAM.findall(page)
 
 
 def commands(page: str) -> Iterator[tuple[str, str]]:
