@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 #include <condition_variable>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -227,6 +228,8 @@ class Shared {
 
     std::atomic<std::size_t> threads{1};    // that a call may use; the results are the same bits
     std::atomic<std::uint64_t> changes{0};  // calls that stand
+    // Largest |x|^2 of a row that learn_next takes: what is longer may end in scores that overflow.
+    std::atomic<double> longest{std::numeric_limits<double>::max()};
 
     const UserKernel* user_kernel() const { return kernel.function.target<UserKernel>(); }
 
@@ -524,10 +527,10 @@ class Shared {
             return std::nullopt;
         }
     }
-    // Its own kernel value is none; a step of weights would find out when it is half done.
+    // Also where |x|^2 is NaN or infinite: a step of weights would find out when it is half done.
     template <class T>
-    static bool is_too_long(const Row<T>& x) {
-        return !std::isfinite(squared_norm(x.values, x.size));
+    bool is_too_long(const Row<T>& x) const {
+        return !(squared_norm(x.values, x.size) <= longest.load(std::memory_order_relaxed));
     }
     template <class Out>
     static void demand_scores(const Out* scores, std::size_t n) {
@@ -612,6 +615,9 @@ void bind_models(nb::module_& m) {
         .def_prop_rw(
             "threads", [](const Shared& self) { return self.threads.load(); },
             [](Shared& self, std::size_t n) { self.threads = n; })
+        .def_prop_rw(
+            "longest", [](const Shared& self) { return self.longest.load(); },
+            [](Shared& self, double bound) { self.longest = bound; })
         .def_prop_ro("changes", [](const Shared& self) { return self.changes.load(); })
         .def_prop_ro("outputs", &Shared::outputs)
         .def_prop_ro("has_pairs", &Shared::has_pairs, "Whether pairs of classes have scores, too.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -430,3 +431,21 @@ def test_forged_states_are_refused(name):
     state[key] = np.asarray(change(state[key]), dtype=state[key].dtype)
     with pytest.raises(ValueError, match=r"state:|y: "):
         core.load(state)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("kernel", ["linear", "poly"])
+@pytest.mark.parametrize("cls", [IndependentSVC, IndependentSVR])
+@pytest.mark.parametrize("power", [10, 15, 30, 100])
+def test_one_huge_row_is_refused_or_leaves_a_model_that_predicts(cls, kernel, power):
+    """Whatever ``learn_one`` accepts, later predictions are numbers."""
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(8, 3))
+        model = cls(kernel=kernel, gamma=1.0)
+        for i, x in enumerate(X):
+            model.learn_one(x, i % 2)
+        for x in [rng.normal(size=3) * 10.0**power, *X[:4]]:
+            with suppress(ValueError):
+                model.learn_one(x, 0)
+        assert np.isfinite(f_of(model, X)).all()

@@ -39,6 +39,7 @@ class Core(Protocol):
     """What every compiled learner does. Targets ``y`` are class numbers or real numbers."""
 
     threads: int
+    longest: float  #: squared norm of a row that ``learn_next`` takes, at most
 
     # Learning: rows in order, or one that takes its id from the numbering. The last two return
     # False, and learn nothing, if the row is not plain enough to be taken as it is.

@@ -36,10 +36,15 @@ class FastPath(ModelState):
             or self._core_settings.get("kernel", {}).get("name") == "chi2"  # negative values
         )
         self._direct_target = None if closed else self._core_target()
+        self._core.longest = min(self._far_value() ** 2, sys.float_info.max)
         self.__dict__.pop("_straight", None)  # opened by the first example that may go that way
 
     def _core_target(self) -> Callable[[Any], float | None] | None:
         """What gives the core's number for a target, None for a bad one; None if nothing does."""
+        raise NotImplementedError
+
+    def _far_value(self) -> float:
+        """Values up to here leave finite scores; longer rows take the way that looks."""
         raise NotImplementedError
 
     def _one_target(self, y: Any) -> Any:

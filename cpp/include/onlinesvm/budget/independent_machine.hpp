@@ -10,12 +10,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <stdexcept>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "onlinesvm/base/in_double.hpp"
 #include "onlinesvm/base/loss.hpp"
+#include "onlinesvm/base/rows.hpp"
 #include "onlinesvm/budget/basis.hpp"
 #include "onlinesvm/budget/independent_examples.hpp"
 #include "onlinesvm/solver/normal_equations.hpp"
@@ -106,6 +108,7 @@ class IndependentMachine final : public Slotted<IndependentMachine<T, Task>, T> 
             if (!equations_.factor() || is_worn()) begin_anew();
             const double before = objective();
             equations_.solve(to_);
+            demand_numbers(to_);
             from_.assign(theta_.begin(), theta_.end());
             capped_ = go(1.0);
             const double most = before + kRounding * (std::abs(before) + constant_);
@@ -239,6 +242,13 @@ class IndependentMachine final : public Slotted<IndependentMachine<T, Task>, T> 
         equations_.factor();
     }
     double objective() { return equations_.value(theta_.data()) + constant_; }
+
+    static void demand_numbers(const std::vector<double>& theta) {
+        if (!all_finite(theta.data(), theta.size()))
+            throw std::invalid_argument(
+                "X: rows differ too much in size for the equations to have a solution in floating "
+                "point; scale the features");
+    }
 
     // theta = from + way (to - from). Whether that changes I. |f(x)| changes by at most
     // |w - w'| sqrt k(x, x) + |b - b'|, so most examples need not be looked at.
