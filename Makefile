@@ -3,7 +3,7 @@
 #
 #   make help        these lines; make alone prints them, too
 #   make build       .venv, dependencies, the compiled core; Python files are live from src/
-#   make demo        watch three machines learn a noisy stream, with a picture at the end
+#   make demo        watch three models learn a noisy stream, with a picture at the end
 #   make test        a covering set of the Python tests, and the C++ tests: minutes; one by one:
 #                    test-python, test-cpp
 #   make test-all    that, and all that is left: test-rest, the other Python tests, those of Spark among
@@ -71,7 +71,7 @@ editable = $(pip) --no-build-isolation --config-settings=wheel.cmake=false \
 # Another version is another CITATION.cff.
 .venv/.installed: .venv/.made pyproject.toml CITATION.cff
 	@echo "fetching numpy, scipy, scikit-learn and matplotlib (110 MB): about 20 s"
-	@$(editable) ".[report]"
+	@$(editable) ".[cli,report]"
 	@touch $@
 
 .venv/.%-extra: .venv/.installed
@@ -126,7 +126,7 @@ build: .venv/.installed build/native/build.ninja
 # --- everyday ------------------------------------------------------------------------------------
 
 demo: build
-	$(bin)/onlinesvm demo $(ARGS)
+	$(python) examples/demo.py $(ARGS)
 
 pytest = $(python) -m pytest -q -n $(JOBS)
 ctest  = $(bin)/ctest --test-dir $(1) -j $(JOBS) --output-on-failure --no-tests=error

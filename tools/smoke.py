@@ -21,6 +21,7 @@ import tempfile
 from collections.abc import Iterator
 from importlib import import_module
 from importlib.metadata import metadata, requires, version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +98,10 @@ def the_command_is_well() -> str:
         return "not run: a browser starts no programs"
     program = shutil.which("onlinesvm", path=sysconfig.get_path("scripts"))
     demand(program is not None, "the command onlinesvm is missing")
+    if find_spec("typer") is None:
+        done = subprocess.run([program], capture_output=True, text=True, check=False)
+        demand(done.returncode == 2 and done.stderr.count("\n") == 1, f"it says {done.stderr}")
+        return "waits for the extra cli"
     said = [
         subprocess.run([program, *words], capture_output=True, text=True, check=True).stdout
         for words in (["--version"], ["doctor"], ["methods"])

@@ -1,10 +1,9 @@
-"""The command line from outside: what it lists, how it fails, and the demo."""
+"""The command line from outside: what it lists and how it fails."""
 
 import re
 
 import pytest
 from command import refused, run
-from matplotlib.image import imread
 
 import onlinesvm
 from onlinesvm.cli.options import method_names
@@ -67,30 +66,3 @@ def test_every_failure_is_one_line(tmp_path, monkeypatch, trouble, line):
 
     monkeypatch.setattr("onlinesvm.cli.learn.learn", fail)
     assert refused("learn", tmp_path / "rows.csv").startswith(line)
-
-
-def test_demo_writes_a_picture(tmp_path):
-    picture = tmp_path / "demo.png"
-    said = run("demo", "--rows", 300, "--out", picture)
-    assert "15% of them mislabelled" in said
-    assert len(re.findall(r"^ +[\d,]+ rows \|", said, flags=re.M)) == 10
-    assert re.search(r"[\d.]+%  RampSVC, \d+ support vectors", said)
-    assert str(picture) in said
-    pixels = imread(picture)
-    assert pixels.shape[1] > 1000
-    assert pixels.std() > 0.05
-
-
-def test_demo_can_animate_and_repeat_itself(tmp_path):
-    first = run("demo", "--rows", 150, "--seed", 7, "--live", "--out", tmp_path / "a.png")
-    assert "150 of 150 examples" in first
-    again = run("demo", "--rows", 150, "--seed", 7, "--no-live", "--out", tmp_path / "b.png")
-    tail = "On fresh squares"
-    assert first.partition(tail)[2].splitlines()[:6] == again.partition(tail)[2].splitlines()[:6]
-
-
-def test_demo_refuses_before_it_works(tmp_path):
-    assert "must end in one of" in refused("demo", "--out", tmp_path / "a.doc")
-    assert "does not exist" in refused("demo", "--out", tmp_path / "no" / "a.png")
-    assert "is a folder" in refused("demo", "--out", tmp_path)
-    assert "100" in run("demo", "--rows", 3, code=2)

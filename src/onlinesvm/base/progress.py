@@ -39,6 +39,7 @@ class _Late(Progress):
         self._title, self._total, self._columns = title, total, columns
         self._began = time.perf_counter()
         self._bar: Any = None
+        self._told = False
         self._task: Any = None
 
     def __exit__(self, *_: Any) -> None:
@@ -55,9 +56,15 @@ class _Late(Progress):
             self._bar.update(self._task, completed=completed, **fields)
 
     def _show(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-        from rich.progress import Progress as Bar
+        try:
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+            from rich.progress import Progress as Bar
+        except ImportError:
+            if not self._told:
+                print(f"{self._title} ... (a bar needs rich)", file=sys.stderr)
+            self._told = True
+            return
 
         self._bar = Bar(
             TextColumn("{task.description}"),

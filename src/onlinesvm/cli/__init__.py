@@ -11,8 +11,13 @@ __all__ = ["main"]
 def main() -> None:
     """Run the command line."""
     _open_what_is_closed()
-    from onlinesvm.cli.app import app
-
+    try:
+        from onlinesvm.cli.app import app
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").partition(".")[0] not in ("typer", "rich"):
+            raise
+        print("error: the command line needs: pip install 'onlinesvm[cli]'", file=sys.stderr)
+        sys.exit(2)
     app(prog_name="onlinesvm")
 
 

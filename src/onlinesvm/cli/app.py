@@ -410,29 +410,6 @@ def methods() -> None:
 
 
 @app.command()
-def demo(
-    rows: Annotated[int, typer.Option(min=100, help="Length of the stream.")] = 10_000,
-    seed: Annotated[int, typer.Option(min=0, help="Another seed, another stream.")] = 0,
-    out: Annotated[Path, typer.Option(help="Where the picture goes.")] = Path("demo.png"),
-    live: Annotated[
-        bool | None,
-        typer.Option(
-            "--live/--no-live",
-            help="A table that redraws itself, or lines.",
-            show_default="live on a terminal",
-        ),
-    ] = None,
-) -> None:
-    """Watch three machines learn a noisy stream, with a picture at the end."""
-    console = stdout()
-    with one_line_errors():
-        from onlinesvm.cli.demo import run_demo
-
-        animated = console.is_terminal and not console.is_dumb_terminal
-        run_demo(console, rows=rows, seed=seed, out=out, live=animated if live is None else live)
-
-
-@app.command()
 def doctor() -> None:
     """Say what is installed, and test in a second that it works."""
     with one_line_errors():

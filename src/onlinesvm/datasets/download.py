@@ -114,10 +114,13 @@ def _progress(label: str, size: int | None, verbose: bool) -> Iterator[Callable[
     if not verbose:
         yield lambda count: None
         return
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
-
-    columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn()
-    with Progress(*columns) as bar:
+    try:
+        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
+    except ImportError:
+        print(f"{label} ...", file=sys.stderr)
+        yield lambda count: None
+        return
+    with Progress(TextColumn("{task.description}"), BarColumn(), DownloadColumn()) as bar:
         task = bar.add_task(label, total=size)
         yield lambda count: bar.update(task, advance=count)
 
