@@ -283,3 +283,117 @@ def test_certificates_keep_what_they_name(tmp_path):
         proof = streamed().unlearn([0], certificate=True)
     proof.save(tmp_path / "proof.json")
     assert Certificate.load(tmp_path / "proof.json") == proof
+
+
+# ---- scope="all" ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("learned", [streamed, fitted])
+@pytest.mark.parametrize("weights", [None, "balanced", {"in": 2.0}])
+def test_scope_of_all_leaves_the_model_that_never_saw_them(learned, weights, tmp_path):
+    model = learned(class_weight=weights)
+    proof = model.unlearn(range(5), certificate=True, scope="all")
+    assert proof.complete
+    assert not proof.settled
+    assert proof.settled_anew["gamma"] == model.gamma_
+    assert ("class_weight" in proof.settled_anew) == (weights == "balanced")
+    assert proof.relearned == proof.n_examples == 395
+    assert "for that 395 examples were learned again" in proof.statement
+    never = IncrementalSVC(C=3, classes=["in", "out"], class_weight=weights)
+    (never.fit if learned is fitted else never.partial_fit)(X[5:], Y[5:])
+    assert model.gamma_ == never.gamma_
+    assert apart(model, never) <= proof.distance + proof.bias_distance + 1e-6
+    assert model.n_seen_ == 400
+    model.save(tmp_path / "model")
+    model = onlinesvm.load(tmp_path / "model")
+    said = verify(proof, model)
+    assert said.complete
+    assert said.settled_anew == proof.settled_anew
+    assert "Settled anew" in said.sentence
+    with pytest.warns(SettledWarning):
+        later = model.unlearn([7], certificate=True)  # which had a part in gamma as it is now
+    assert not later.complete
+    assert model.unlearn([8], certificate=True, scope="all").complete
+
+
+def test_scope_of_all_trains_again_only_where_something_was_settled():
+    model = IncrementalSVC(C=3, gamma=0.5).fit(X, Y)
+    proof = model.unlearn([3], certificate=True, scope="all")
+    assert proof.complete
+    assert proof.relearned == 0
+    assert proof.settled_anew == {}
+    late = streamed()
+    assert late.unlearn([300], certificate=True, scope="all").relearned == 0  # gamma: the first 256
+
+
+def test_an_id_given_again_leaves_something_again():
+    model = streamed(class_weight="balanced")
+    model.unlearn([3], scope="all")
+    model.partial_fit(X[3:4], Y[3:4], ids=[3])
+    again = model.unlearn([3], certificate=True, scope="all")
+    assert list(again.settled_anew) == ["class_weight"]
+    model.partial_fit(X[3:4], Y[3:4], ids=[3])
+    with pytest.warns(SettledWarning, match="class_weight"):
+        proof = model.unlearn([3], certificate=True)
+    assert "class_weight" in proof.settled
+    assert "class_weight" in verify(proof, model).settled
+
+
+@quiet
+def test_scope_of_all_mends_what_was_left_before():
+    model = streamed()
+    assert not model.unlearn([0, 1, 2, 3, 4], certificate=True).complete
+    proof = model.unlearn([], certificate=True, scope="all")
+    assert proof.complete
+    assert model.gamma_ == IncrementalSVC(classes="open").partial_fit(X[5:], Y[5:]).gamma_
+
+
+def test_scope_of_all_needs_the_rows_of_a_pipeline():
+    def learned(**more: Any) -> Any:
+        pipeline = make_online_pipeline(OnlineScaler(), IncrementalSVC(classes="open"), **more)
+        return pipeline.partial_fit(X, Y, keys=["her"] * 5 + ["us"] * 395)
+
+    model = learned()
+    before = model.decision_function(X)
+    with pytest.raises(ValueError, match="keep_rows=True") as refusal:
+        model.unlearn(keys="her", scope="all")
+    assert "step 'onlinescaler' (OnlineScaler) was settled on these rows" in str(refusal.value)
+    assert np.array_equal(model.decision_function(X), before)
+    kept = learned(keep_rows=True)
+    proof = kept.unlearn(keys="her", certificate=True, scope="all")
+    assert verify(proof, kept).complete
+    assert set(proof.settled_anew) == {"step 'onlinescaler'", "gamma"}
+    never = make_online_pipeline(OnlineScaler(), IncrementalSVC(classes="open"))
+    assert apart(kept, never.partial_fit(X[5:], Y[5:])) <= proof.distance + proof.bias_distance
+    assert len(kept.ids_of("us")) == 395
+    assert kept.keys_held() == ["us"]
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (RampSVC(classes="open"), "examples that it does not keep"),
+        (CalibratedOnline(IncrementalSVC(classes="open")), "its calibration came from rows"),
+        (DriftAware(IncrementalSVC(classes="open")), "its new beginnings came from rows"),
+    ],
+)
+def test_scope_of_all_is_refused_where_something_would_be_left(model, message):
+    model.partial_fit(X[:60], Y[:60])
+    before = model.decision_function(X)
+    with pytest.raises(NotImplementedError, match=message):
+        model.unlearn([3], scope="all")
+    assert np.array_equal(model.decision_function(X), before)
+
+
+def test_scope_of_all_refuses_what_no_model_can_be_trained_of():
+    model = fitted()
+    with pytest.raises(ValueError, match="one class only"):
+        model.unlearn(np.flatnonzero(Y == "in"), scope="all")
+    with pytest.raises(ValueError, match="would leave no example"):
+        model.unlearn(np.arange(400), scope="all")
+    with pytest.raises(ValueError, match="scope must be"):
+        model.unlearn([0], scope="everything")
+    heavy = IncrementalSVC(class_weight="balanced").fit(X, Y, sample_weight=np.full(400, 2.0))
+    with pytest.raises(NotImplementedError, match="sample weights are not kept"):
+        heavy.unlearn([0], scope="all")
+    assert model.n_seen_ == len(model._core.labels()[0]) == 400

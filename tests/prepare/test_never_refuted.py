@@ -164,9 +164,16 @@ def learned(model: Any, X: Any, y: Any, *, whole: bool, weights: Any = None) -> 
     return verb(X, y, sample_weight=weights)
 
 
-def certified(case: Case) -> list[tuple[Certificate, Any, NDArray[np.int64]]]:
+def certified(
+    case: Case, *, wholly: bool = False
+) -> list[tuple[Certificate, Any, NDArray[np.int64]]]:
     """Each certificate with the model as it then was and the rows that are left."""
     model, left, found = clone(case.model), np.arange(case.pause), []
+    scope = {}
+    if wholly:
+        scope = {"scope": "all"}
+        if hasattr(model, "steps"):
+            model.set_params(keep_rows=True)
     y = case.y
     if case.whole:
         model.fit(case.X, y)
@@ -176,14 +183,14 @@ def certified(case: Case) -> list[tuple[Certificate, Any, NDArray[np.int64]]]:
     n = len(case.X)
     for i, gone in enumerate(case.deletions):
         gone = gone[gone < case.pause]
-        proof = model.unlearn(gone, certificate=True)
+        proof = model.unlearn(gone, certificate=True, **scope)
         left = np.setdiff1d(left, gone)
         found.append((proof, copy.deepcopy(model), left))
         if i == 0 and case.pause < n:
             rest = np.arange(case.pause, n)
             model.partial_fit(picked(case.X, rest), None if y is None else y[rest])
             left = np.union1d(left, rest)
-            found.append((model.unlearn([], certificate=True), copy.deepcopy(model), left))
+            found.append((model.unlearn([], certificate=True, **scope), copy.deepcopy(model), left))
     return found
 
 
@@ -280,6 +287,42 @@ def check_not_refuted(seed: int) -> list[bool]:
         )
         found.append(proof.complete)
     return found
+
+
+def check_nothing_left(seed: int) -> list[int]:
+    """Raise where ``scope="all"`` has left something; else say how often all was learned again."""
+    case, relearned = drawn(seed), []
+    for proof, model, left in certified(case, wholly=True):
+        said = verify(proof, model)
+        assert said.complete, f"{case.model}: {said}"
+        assert not said.settled
+        X, y = picked(case.X, left), None if case.y is None else case.y[left]
+        other = learned(clone(case.model), X, y, whole=case.whole)
+        inner = other[-1] if hasattr(other, "steps") else other
+        theirs = inner.unlearn([], certificate=True)
+        ours, never = decided(model, case.X), decided(other, case.X)
+        assert ours.shape == never.shape, f"{case.model}: {proof.settled_anew}"
+        length = np.sqrt(own(model, case.X))[:, None]
+        bound = (proof.distance + theirs.distance) * length
+        bound = bound + proof.bias_distance + theirs.bias_distance
+        off = np.abs(ours - never) / bound
+        assert off.max() <= 1, (
+            f"{case.model} on {len(left)} of {len(case.X)} rows, whole={case.whole}, settled anew "
+            f"{proof.settled_anew}: {off.max():.3g} times the bound"
+        )
+        relearned.append(proof.relearned)
+    return relearned
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_model_trained_without_them_refutes_no_scope_of_all(seed: int) -> None:
+    check_nothing_left(seed)
+
+
+@pytest.mark.slow
+def test_nor_any_of_many_more_of_that_scope() -> None:
+    relearned = [n for seed in range(30, 330) for n in check_nothing_left(seed)]
+    assert 0.1 < np.mean([n > 0 for n in relearned]) < 0.95, "else one way is not looked at"
 
 
 @pytest.mark.parametrize("seed", range(60))

@@ -125,6 +125,9 @@ class Certificate(Sealed):
         ``gamma``, where a word settled it, class weights, classes, steps of a pipeline and the
         like. The certificate holds for these values, which a model trained without the removed
         examples would not have.
+    settled_anew : dict
+        What ``unlearn(..., scope="all")`` settled anew, by name, with its value now.
+    relearned : int, examples that were learned again for that
     ids_removed : list of int, the examples held until now that are gone
     n_examples : int, examples held afterwards
     kkt_residual, objective : float, of the model afterwards
@@ -141,6 +144,8 @@ class Certificate(Sealed):
     statement: str
     complete: bool
     settled: dict[str, Any]
+    settled_anew: dict[str, Any]
+    relearned: int
     ids_removed: list[int]
     n_examples: int
     kkt_residual: float
@@ -156,8 +161,19 @@ class Certificate(Sealed):
         """The same, naming also these values that were settled on removed rows."""
         settled = self.settled | dict(more)
         complete = claim.complete and not settled
-        stated = replace(self, statement=claim.of(settled), complete=complete, settled=settled)
+        statement = claim.of(settled) + _of_anew(self)
+        stated = replace(self, statement=statement, complete=complete, settled=settled)
         return stated.sealed()
+
+
+def _of_anew(c: Certificate) -> str:
+    """What was settled anew, and what it cost, as a sentence."""
+    if not c.settled_anew:
+        return ""
+    return (
+        f" Settled anew without the examples removed: {listed(c.settled_anew)}; for that "
+        f"{c.relearned:,} examples were learned again."
+    )
 
 
 @dataclass(frozen=True)
@@ -192,11 +208,13 @@ class Verified:
     ----------
     complete : bool, whether nothing of the removed examples is left in what the model decides
     settled : dict, what was settled on rows that include removed ones and still stands
+    settled_anew : dict, what was settled anew by the rows that are left
     sentence : str, what holds, in words
     """
 
     complete: bool
     settled: dict[str, Any]
+    settled_anew: dict[str, Any]
     sentence: str
 
     def __bool__(self) -> bool:
@@ -462,9 +480,14 @@ def _exact(values: Array, sign: int = 1) -> Fraction:
 
 
 def issue(
-    model: Any, claim: Claim, gone: list[int], hash_before: str, settled: Mapping[str, Any]
+    model: Any,
+    claim: Claim,
+    gone: list[int],
+    hash_before: str,
+    settled: Mapping[str, Any],
+    anew: Mapping[str, Any] | None = None,
 ) -> Certificate:
-    """The certificate of a model that has just unlearned."""
+    """The certificate of a model that has just unlearned, and settled some things anew."""
     e = Evidence.of(model)
     found = bounds(e, allowance=3.0)
     return Certificate(
@@ -472,6 +495,8 @@ def issue(
         statement="",
         complete=False,
         settled={},
+        settled_anew=dict(anew or {}),
+        relearned=len(e.ids) if anew else 0,
         ids_removed=gone,
         n_examples=len(e.ids),
         kkt_residual=model.kkt_residual(),
@@ -558,7 +583,8 @@ def verify(certificate: Certificate | str | Path, model: Any) -> Verified:
     if certificate.complete and (certificate.settled or not learner._claim.complete):
         raise CertificateError("the certificate says that it is complete, and it is not")
     sentence = _sentence(certificate, one_solution=learner._claim.complete)
-    return Verified(certificate.complete, dict(certificate.settled), sentence)
+    settled, anew = dict(certificate.settled), dict(certificate.settled_anew)
+    return Verified(certificate.complete, settled, anew, sentence)
 
 
 def _demand_bounds(certificate: Certificate, model: Any, e: Evidence) -> None:
@@ -592,7 +618,7 @@ def _sentence(c: Certificate, *, one_solution: bool) -> str:
         return f"{held} Training without what was removed may find another solution{left}."
     decides = f"{held} It decides as one trained without what was removed, {near}"
     if c.complete:
-        return f"{decides}."
+        return f"{decides}.{_of_anew(c)}"
     return f"{decides}, but for {explained(c.settled)}: so much of it is left."
 
 

@@ -33,6 +33,7 @@ class _KnownClasses(BaseEstimator):
     """The state of a classifier besides that of any estimator."""
 
     _labels: Labels = NO_LABELS
+    _weights_lost: bool = False  # sample weights are part of those of balanced classes
     _class_factors: NDArray[np.float64] | None = None  # the weight of each class; None: all are 1
     _class_counts: ClassCounts | None = None  # of the examples learned, where weights hang on them
     _classes_met: bool = False  # rows said which classes there are
@@ -203,7 +204,7 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator, _KnownClasses):
         factors = counts.factors(len(batch.labels)) if balanced else self._factors(batch.labels)
         super()._begin(batch)
         self._class_factors, self._class_counts = factors, counts if balanced else None
-        self._classes_met = False
+        self._classes_met = self._weights_lost = False
         self._set_labels(batch.known)
 
     def _fit(self, batch: Batch) -> None:
@@ -242,7 +243,7 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator, _KnownClasses):
         core.grow(max(2, classes))
 
     def _settled_on(self, ids: NDArray[np.int64]) -> dict[str, Any]:
-        found = super()._settled_on(ids)
+        found, ids = super()._settled_on(ids), self._not_wholly_gone(ids)
         if self._class_counts is not None and (len(ids) or "class_weight" in self._removed_from):
             found["class_weight"] = "balanced"  # every example weighs what came before and with it
         return found
@@ -284,6 +285,7 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator, _KnownClasses):
         if self._class_factors is None:
             return batch
         factors = self._class_factors[batch.targets]
+        self._weights_lost |= self._class_counts is not None and _weighs(batch)
         return replace(batch, weights=factors * (1.0 if batch.weights is None else batch.weights))
 
     def _weighted_as_it_comes(self, batch: Batch) -> Batch:
@@ -291,6 +293,7 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator, _KnownClasses):
             return self._weighted(batch)
         if self._next_id == self._id_gap:  # nothing was learned yet
             self._class_counts = ClassCounts(np.zeros(0, dtype=np.int64))
+        self._weights_lost |= _weighs(batch)
         counting = batch.counting()
         weights = np.ones(len(batch.rows)) if batch.weights is None else batch.weights.copy()
         weights[counting] *= self._class_counts.running(batch.targets[counting])
@@ -329,6 +332,7 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator, _KnownClasses):
             "class_factors": self._class_factors,
             **({} if self._class_counts is None else {"class_counts": self._class_counts.counts}),
             **({"classes_met": True} if self._classes_met and self._claim is not None else {}),
+            **({"weights_lost": True} if self._weights_lost and self._claim is not None else {}),
         }
 
     def _recall(self, facts: dict[str, Any]) -> None:
@@ -338,6 +342,7 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator, _KnownClasses):
             raise ValueError("its classes are not distinct")
         self.classes_ = self._labels.names
         self._classes_met = check_flag("classes_met", facts.get("classes_met", False))
+        self._weights_lost = check_flag("weights_lost", facts.get("weights_lost", False))
         self._class_factors = facts["class_factors"]
         if self._class_factors is not None:
             factors = np.asarray(self._class_factors, dtype=np.float64)
@@ -458,6 +463,11 @@ class OnlineClassifier(BatchClassifier, OneByOne):
                 f"{known.names.tolist()!r}; leave it out, or use classes='open'"
             )
         return known
+
+
+def _weighs(batch: Batch) -> bool:
+    """Whether its rows have weights of their own."""
+    return batch.weights is not None and bool((batch.weights != 1).any())
 
 
 def _distinct(classes: Any) -> NDArray[Any]:

@@ -64,6 +64,8 @@ _OF_ONE_LIFE = (
     "_unchecked",
     "_compression",
     "_removed_from",
+    "_by_fit",
+    "_wholly_gone",
 )
 _ONES.flags.writeable = False
 
@@ -131,9 +133,14 @@ class OnlineEstimator(
         -------
         self
         """
-        batch = self._read(X, y, sample_weight, None, keys, fresh=True, whole=True)
+        return self._fit_rows(X, y, sample_weight, None, keys)
+
+    def _fit_rows(self, X: Any, y: Any, sample_weight: Any, ids: Any, keys: Any) -> Self:
+        """``fit`` of rows that may have ids already."""
+        batch = self._read(X, y, sample_weight, ids, keys, fresh=True, whole=True)
         with self._all_or_nothing("a new core"):  # the core before is kept until this one is
             self._fit(batch)
+            self._by_fit = True
             self._demand_scores(batch)
         return self
 

@@ -158,7 +158,9 @@ class SettlesGamma(ModelState):
     _spread: Spread | None = None  # of the rows so far, where gamma depends on it
     _far: bool = False  # the warning that they are far from what settled it was given
     _settled_by: IdRuns | None = None  # the rows that settled gamma; None: nobody knows
+    _by_fit: bool = False  # these are the rows of a fit, and not the first of a stream
     _removed_from: tuple[str, ...] = ()  # what was settled on rows removed since
+    _wholly_gone: IdRuns = IdRuns.first(0)  # ids whose rows left nothing: it was trained again
     # Parameters that a program took from rows for it, such as gamma from all parts of a data set.
     _settled_elsewhere: tuple[str, ...] = ()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, ClassVar, Literal, Self, overload
 
 import numpy as np
@@ -11,11 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from ..params import check_flag, check_word
+from .anew import adopt, retrained_without
 from .certificate import Certificate, Claim, Evidence, issue
 from .core import offers
 from .keyed import Keyed
 from .keys import demand_borne
-from .settled import IdRuns, warn_of
+from .settled import IdRuns, SettledWarning, warn_of
 
 _CHECK_ROWS_MOST = 65536
 
@@ -74,13 +76,24 @@ class Optimality(Keyed):
         *,
         keys: Any = None,
         certificate: Literal[False] = False,
+        scope: Literal["examples", "all"] = "examples",
     ) -> Self: ...
     @overload
     def unlearn(
-        self, ids: ArrayLike | None = None, *, keys: Any = None, certificate: Literal[True]
+        self,
+        ids: ArrayLike | None = None,
+        *,
+        keys: Any = None,
+        certificate: Literal[True],
+        scope: Literal["examples", "all"] = "examples",
     ) -> Certificate: ...
     def unlearn(
-        self, ids: ArrayLike | None = None, *, keys: Any = None, certificate: bool = False
+        self,
+        ids: ArrayLike | None = None,
+        *,
+        keys: Any = None,
+        certificate: bool = False,
+        scope: Literal["examples", "all"] = "examples",
     ) -> Self | Certificate:
         """Forget examples, as if they had never been learned.
 
@@ -89,7 +102,8 @@ class Optimality(Keyed):
 
         What was settled on rows stays as it is: ``gamma="scale"`` and
         ``class_weight="balanced"``. Where rows that had a part in it are removed, a
-        :class:`SettledWarning` names it, and so does the certificate.
+        :class:`SettledWarning` names it, and so does the certificate. ``scope="all"`` settles it
+        anew.
 
         Parameters
         ----------
@@ -104,6 +118,11 @@ class Optimality(Keyed):
         certificate : bool, default=False
             Return evidence instead of the model: a :class:`Certificate`, which
             :func:`onlinesvm.verify` checks. It costs as much as predicting every example held.
+        scope : "examples" or "all", default="examples"
+            ``"all"`` leaves nothing of the examples, or raises and changes nothing: where they had
+            a part in something settled, the model is trained again on the examples it holds
+            besides, in the order of their ids. The certificate says what was settled anew and how
+            many examples were learned again.
 
         Returns
         -------
@@ -112,6 +131,9 @@ class Optimality(Keyed):
         self._verb("unlearn")
         self._ready()
         wanted = self._read_gone(ids, keys)
+        if check_word("scope", scope, ("examples", "all")) == "all":
+            proof = self._unlearn_wholly(wanted)
+            return proof if certificate else self
         if not certificate:
             self._forget(wanted)
             return self
@@ -121,15 +143,61 @@ class Optimality(Keyed):
                 f"{type(self).__name__} has no certificate: it does not keep all examples that "
                 f"its solution depends on; {', '.join(able)} can."
             )
-        self._verb("evidence")
-        gone = [i for i in wanted.tolist() if self._core.holds(np.array([i]))]
-        before = Evidence.of(self).solution_hash()
+        gone, before = self._held_of(wanted)
         self._forget(wanted)
         self._polish()
         return issue(self, self._claim, gone, before, self._settled_on(wanted))
 
+    def _held_of(self, ids: NDArray[np.int64]) -> tuple[list[int], str]:
+        """Which of these are held, and the hash of the solution."""
+        self._verb("evidence")
+        held = [i for i in ids.tolist() if self._core.holds(np.array([i]))]
+        return held, Evidence.of(self).solution_hash()
+
+    def _unlearn_wholly(self, ids: NDArray[np.int64]) -> Certificate:
+        """Forget examples and settle anew what they had a part in."""
+        claim = self._demand_wholly()
+        gone, before = self._held_of(ids)
+        named = self._settled_on(ids)
+        if not named:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", SettledWarning)
+                self._forget(ids)
+            named = self._settled_without(Evidence.of(self))
+        if named:
+            adopt(self, retrained_without(self, ids))
+        self._polish()
+        return issue(self, claim, gone, before, self._settled_on(ids), self._settled_now(named))
+
+    def _demand_wholly(self) -> Claim:
+        """The claim of a model of which nothing may be left; an error where something would be."""
+        if self._claim is None or not self._claim.complete or self._settled_elsewhere:
+            raise NotImplementedError(
+                f"{type(self).__name__} cannot unlearn with scope='all': "
+                + (
+                    f"{' and '.join(self._settled_elsewhere)} was settled on rows elsewhere"
+                    if self._settled_elsewhere
+                    else "its solution depends on examples that it does not keep"
+                )
+                + "; fit a new model without these rows"
+            )
+        return self._claim
+
+    def _settled_now(self, names: Collection[str]) -> dict[str, Any]:
+        """What was settled anew, by name, with its value."""
+        values: dict[str, Any] = {"class_weight": "balanced"}
+        values |= {"gamma": self.gamma_} if "gamma" in names else {}
+        return {name: values.get(name, "those of the rows left") for name in names}
+
+    def _not_wholly_gone(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
+        """These ids without those whose rows have left nothing."""
+        gone = self._wholly_gone.include(ids)
+        gone[gone] = [not self._core.holds(np.array([i])) for i in ids[gone]]  # given again
+        return ids[~gone]
+
     def _settled_on(self, ids: NDArray[np.int64]) -> dict[str, Any]:
         """What was settled on rows that include these, or some removed before, and still stands."""
+        ids = self._not_wholly_gone(ids)
         if len(ids) or self._removed_from:
             elsewhere = {name: getattr(self, name) for name in self._settled_elsewhere}
             if elsewhere:
@@ -153,13 +221,18 @@ class Optimality(Keyed):
         by = self._settled_by
         if not self.can("unlearn"):
             return {}
-        said: dict[str, Any] = {} if by is None or self._spread is None else {"settled_by": by.runs}
+        kept = by is not None and (self._spread is not None or self._by_fit)
+        said: dict[str, Any] = {"settled_by": by.runs} if by is not None and kept else {}
+        said |= {"by_fit": True} if kept and self._by_fit else {}
+        said |= {"wholly_gone": self._wholly_gone.runs} if len(self._wholly_gone.runs) else {}
         said |= {"elsewhere": list(self._settled_elsewhere)} if self._settled_elsewhere else {}
         return said | ({"removed_from": list(self._removed_from)} if self._removed_from else {})
 
     def _recall_settled(self, facts: Mapping[str, Any]) -> None:
         """Take it from a file, which is not to be trusted; one that does not say knows nothing."""
         self._settled_by = IdRuns.from_fact(facts.get("settled_by"))
+        self._by_fit = check_flag("by_fit", facts.get("by_fit", False))
+        self._wholly_gone = IdRuns.from_fact(facts.get("wholly_gone")) or IdRuns.first(0)
         named = [facts.get(name, []) for name in ("removed_from", "elsewhere")]
         if any(not isinstance(n, list) or not set(n) <= {"class_weight", "gamma"} for n in named):
             raise ValueError("what its removed rows had settled is unknown")
@@ -186,6 +259,7 @@ class Optimality(Keyed):
         return np.unique(wanted.astype(np.int64))
 
     def _forget(self, ids: NDArray[np.int64]) -> None:
+        self._wholly_gone = self._wholly_gone.without(self._not_wholly_gone(ids))
         named = self._settled_on(ids)
         before, self._removed_from = self._removed_from, tuple(sorted(named))
         self._core.unlearn(ids)

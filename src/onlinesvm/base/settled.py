@@ -38,17 +38,20 @@ class IdRuns:
         """0, 1, ..., n - 1."""
         return IdRuns(np.array([[0, n]] if n else np.zeros((0, 2)), dtype=np.int64))
 
+    def include(self, ids: Ids) -> NDArray[np.bool_]:
+        """Which of these ids are among them."""
+        if not len(self.runs):
+            return np.zeros(len(ids), dtype=bool)
+        at = np.searchsorted(self.runs[:, 0], ids, side="right") - 1
+        return np.asarray((at >= 0) & (ids < self.runs[at, 1]))
+
     def meet(self, ids: Ids) -> bool:
         """Whether any of these ids is among them."""
-        if not len(self.runs) or not len(ids):
-            return False
-        at = np.searchsorted(self.runs[:, 0], ids, side="right") - 1
-        return bool(((at >= 0) & (ids < self.runs[at, 1])).any())
+        return bool(self.include(ids).any())
 
     def without(self, ids: Ids) -> IdRuns:
         """These runs, cut where an id is removed, so that no file keeps it."""
-        at = np.searchsorted(self.runs[:, 0], ids, side="right") - 1
-        gone = np.unique(ids[(at >= 0) & (ids < self.runs[at, 1])]) if len(self.runs) else ids[:0]
+        gone = np.unique(ids[self.include(ids)])
         starts = np.sort(np.concatenate([self.runs[:, 0], gone + 1]))
         stops = np.sort(np.concatenate([self.runs[:, 1], gone]))
         return IdRuns(np.column_stack([starts, stops])[starts < stops])
@@ -85,8 +88,8 @@ def staying(settled: Mapping[str, Any]) -> str:
     """The same as a note: what stays, and what helps."""
     stays = "stays" if len(settled) == 1 else "stay"
     return (
-        f"{explained(settled)}, {stays}; certificates say so. Fit anew without these rows where "
-        "that is not enough"
+        f"{explained(settled)}, {stays}; certificates say so. Where that is not enough, "
+        "unlearn(..., scope='all') settles anew what it can, and fitting without these rows all"
     )
 
 

@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,6 +18,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from ..params import check_word
 from .certificate import Certificate
 from .estimator import OnlineEstimator
 from .json_values import from_json, to_json
@@ -329,17 +330,33 @@ class WrapsModel(MadeOfOthers):
         check_is_fitted(self)
         return np.asarray(self.model_.wants_label(X))
 
-    def unlearn(self, ids: Any = None, *, keys: Any = None, certificate: bool = False) -> Any:
+    def unlearn(
+        self,
+        ids: Any = None,
+        *,
+        keys: Any = None,
+        certificate: bool = False,
+        scope: Literal["examples", "all"] = "examples",
+    ) -> Any:
         """Let the model forget examples, by ids or by keys, where it can.
 
         What the model said of them before they were learned stays until it leaves the window; a
-        certificate says so.
+        certificate says so. ``scope="all"``, which would have to begin that anew, is refused.
         """
+        self._demand_scope(scope)
         if keys is not None and ids is None:
             demand_borne(keys, self.keys_held())
             ids, keys = np.sort(self.ids_of(keys)), None
         result = self._inner.unlearn(ids, keys=keys, certificate=certificate)
         return self._naming_own(result, ids) if certificate else self
+
+    def _demand_scope(self, scope: str) -> None:
+        """An error for ``scope="all"``: the rows that its own part was taken from are not kept."""
+        if check_word("scope", scope, ("examples", "all")) == "all":
+            raise NotImplementedError(
+                f"{type(self).__name__} cannot unlearn with scope='all': its {self._takes} came "
+                "from rows that it does not keep; fit a new one without these rows"
+            )
 
     def _naming_own(self, certificate: Certificate, ids: Any) -> Certificate:
         """A certificate that names also what the wrapper took from these examples."""

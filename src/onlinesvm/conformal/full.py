@@ -27,6 +27,7 @@ class FullConformal(WrapsModel):
 
     _own_names = ("_jumper",)
     _stems: ClassVar[tuple[str, ...]]
+    _takes = "martingale"
     _jumper: Jumper
 
     @property

@@ -271,8 +271,19 @@ class DriftAware(WrapsModel):
         check_is_fitted(self)
         return float(self.model_.score(X, y, sample_weight=sample_weight))
 
-    def unlearn(self, ids: Any = None, *, keys: Any = None, certificate: bool = False) -> Any:
-        """Let the models forget examples, by ids or by keys, where they can."""
+    def unlearn(
+        self,
+        ids: Any = None,
+        *,
+        keys: Any = None,
+        certificate: bool = False,
+        scope: Literal["examples", "all"] = "examples",
+    ) -> Any:
+        """Let the models forget examples, by ids or by keys, where they can.
+
+        ``scope="all"``, which would have to look for drift anew, is refused.
+        """
+        self._demand_scope(scope)
         if keys is not None and ids is None:
             demand_borne(keys, self.keys_held())
             ids, keys = self.ids_of(keys), None

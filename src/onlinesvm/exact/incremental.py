@@ -249,6 +249,7 @@ class IncrementalSVC(Settling, Multiclass, OnlineClassifier):
         if not np.isfinite(values).all() or (values < 0).any():
             raise ValueError("weights must be finite and >= 0")
         names, changed = names.astype(np.int64), values * self._factors_of(names)
+        self._weights_lost |= self._class_counts is not None
         move(names, changed)
         if self._held is not None:
             self._held = self._held.reweighted(names, changed)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import copy
+import functools
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,14 +20,17 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..base import OnlineEstimator, OnlineTransformer
+from ..base.anew import Remaining, adopt, demand_rows_left, note_gone
+from ..base.certificate import Certificate, Evidence, issue
 from ..base.classifier import NoProbabilities
 from ..base.json_values import from_json, to_json
 from ..base.keys import Key, demand_borne, read_wanted
 from ..base.locking import MadeOfOthers
 from ..base.persistence import rebuilt, write
-from ..base.settled import IdRuns, warn_of
+from ..base.settled import IdRuns, listed, warn_of
 from ..base.validation import MAX_ID, one_row
 from ..base.wrapping import WrapsModel
+from ..params import check_flag, check_word
 from .columns import OnlineColumns
 from .tables import Held, Named, Names, read_named, read_table, record_of
 
@@ -42,6 +46,7 @@ class _Progress:
     classes: Any = None  # as the first call named them
     settled_by: IdRuns | None = None  # the rows that settled the steps that are done
     removed_from: tuple[str, ...] = ()  # steps that were settled on rows removed since
+    kept: tuple[Held, ...] = ()  # the rows as they came, where they are to be kept
 
 
 def _decides(pipeline: Any) -> bool:
@@ -86,6 +91,9 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
     ----------
     steps : list of (name, estimator)
         Transformers of this library, then one of its estimators.
+    keep_rows : bool, default=False
+        Keep the rows as they came, in memory and in the file, so that ``unlearn(scope="all")`` can
+        settle the steps anew. About doubles the memory of a model that keeps all examples.
 
     Attributes
     ----------
@@ -120,9 +128,11 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
     _settled: tuple[Any, ...] = ()  # the steps, once all but the last are done
     _settled_by: IdRuns | None = None  # the rows that settled the steps that are done
     _removed_from: tuple[str, ...] = ()  # steps that were settled on rows removed since
+    _kept: tuple[Held, ...] = ()  # the rows as they came, in few parts
 
-    def __init__(self, steps: list[tuple[str, Any]]) -> None:
+    def __init__(self, steps: list[tuple[str, Any]], *, keep_rows: bool = False) -> None:
         self.steps = steps
+        self.keep_rows = keep_rows
 
     # --- learning -----------------------------------------------------------------------------
 
@@ -144,14 +154,25 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
 
         ``keys``: whom each row belongs to, as :meth:`partial_fit` takes them.
         """
+        return self._fit_rows(X, y, sample_weight, None, keys)
+
+    def _fit_rows(self, X: Any, y: Any, sample_weight: Any, ids: Any, keys: Any) -> Self:
+        """``fit`` of rows that may have ids already."""
         self._demand_steps()
-        rows, names = self._read_first(X)
+        came, names = self._read_first(X)
+        rows = came
         transformers, last = self._anew()
         for step in transformers:
             rows = _through(step.fit(rows, sample_weight=sample_weight), rows)
-        last.fit(rows, y, sample_weight=sample_weight, keys=keys)
-        by = IdRuns.first(last.n_seen_)
-        return self._stand(_Progress(transformers, last, None, names, settled_by=by))
+        last._fit_rows(rows, y, sample_weight, ids, keys)
+        by, kept = last._settled_by, self._kept[:0]
+        if self.keep_rows:
+            n = last.n_seen_
+            named = self._ids(ids, n, fresh=True)
+            w, of = last._read_weights(sample_weight, n), last._read_keys(keys, n)
+            kept = _kept((), Held(came, None if y is None else _column("y", y, n), w, named, of))
+        progress = _Progress(transformers, last, None, names, settled_by=by, kept=kept)
+        return self._stand(progress)
 
     def partial_fit(
         self,
@@ -205,12 +226,15 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
             if classes is not None:
                 last._labels_for(classes, fresh=False)
             progress = self._progress()
-        return self._stand(self._after(progress, batch))
+        after = self._after(progress, batch)
+        if self.keep_rows:
+            after = replace(after, kept=_kept(progress.kept, batch))
+        return self._stand(after)
 
     def learn_one(self, x: Any, y: Any = None, w: float = 1.0, key: Any = None) -> Self:
         """Learn one example, a 1-D array or a dict by feature name; ``key``: whose it is."""
         with self._register:
-            row = self._prepared_one(x)
+            row = None if self.keep_rows else self._prepared_one(x)
             if row is not None:
                 self.steps[-1][1].learn_one(row, y, w, key)
                 return self
@@ -254,6 +278,7 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
             progress.names,
             progress.classes,
             IdRuns.of(held.ids),
+            kept=progress.kept,
         )
 
     def _learned(self, progress: _Progress, batch: Held, last: Any) -> _Progress:
@@ -287,6 +312,7 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
             _classes=progress.classes,
             _settled_by=progress.settled_by,
             _removed_from=progress.removed_from,
+            _kept=progress.kept,
             _settled=parts if done else (),
             steps=list(zip(names, parts, strict=True)),
         )
@@ -303,6 +329,7 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
             self._classes,
             self._settled_by,
             self._removed_from,
+            self._kept,
         )
 
     def _settled_as_it_is(self) -> Self:
@@ -464,35 +491,109 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
 
     # --- forgetting ---------------------------------------------------------------------------
 
-    def unlearn(self, ids: Any = None, *, keys: Any = None, certificate: bool = False) -> Any:
+    def unlearn(
+        self,
+        ids: Any = None,
+        *,
+        keys: Any = None,
+        certificate: bool = False,
+        scope: Literal["examples", "all"] = "examples",
+    ) -> Any:
         """Let the last step forget examples, by ids or by keys, where it can.
 
         The preparation is not touched: a mean over the warm-up keeps the share of a row that is
         unlearned. A :class:`SettledWarning` names the steps that were settled on such rows, and so
-        does a certificate, which is about the last step. Where not even that may stay, fit the
-        preparation on other rows first. During the warm-up all is settled anew without the rows.
+        does a certificate, which is about the last step. During the warm-up all is settled anew
+        without the rows.
+
+        Parameters
+        ----------
+        ids, keys, certificate : as the last step takes them
+        scope : "examples" or "all", default="examples"
+            ``"all"`` leaves nothing of the examples, or raises and changes nothing: where a step
+            was settled on them, steps and model begin anew and learn the rows left, which takes
+            ``keep_rows=True``. The certificate says what was settled anew and how many examples
+            were learned again.
         """
         last = self.steps[-1][1]
         if keys is not None and ids is None:
             demand_borne(keys, self.keys_held())
             ids, keys = np.sort(self.ids_of(keys)), None
+        if check_word("scope", scope, ("examples", "all")) == "all":
+            proof = self._unlearn_wholly(ids)
+            return proof if certificate else self
         result = last.unlearn(ids, keys=keys, certificate=certificate)
         gone = np.atleast_1d(np.asarray(ids, dtype=np.int64))
         steps, before = self._steps_settled_on(gone), self._removed_from
         self._removed_from = tuple(steps)
-        if self._settled_by is not None:
-            self._settled_by = self._settled_by.without(gone)
-        if self._held is not None:
-            self._held = self._held.without(gone)
-        else:
+        self._drop(gone)
+        if self._held is None:
             warn_of(_by_step({name: kind for name, kind in steps.items() if name not in before}))
         if not certificate:
             return self
         return result.naming(_by_step(steps), last._claim) if steps else result
 
+    def _drop(self, gone: NDArray[np.int64]) -> None:
+        """Keep nothing of these rows besides what was settled on them."""
+        if self._settled_by is not None:
+            self._settled_by = self._settled_by.without(gone)
+        if self._held is not None:
+            self._held = self._held.without(gone)
+        parts = [part.without(gone) for part in self._kept]
+        self._kept = tuple(part for part in parts if len(part))
+
+    def _unlearn_wholly(self, ids: Any) -> Certificate:
+        """Forget examples; steps that were settled on them are settled anew, and so is the rest."""
+        last = self.steps[-1][1]
+        claim, wanted = last._demand_wholly(), last._read_gone(ids, None)
+        steps = _by_step(self._steps_settled_on(wanted))
+        if not steps:
+            proof: Certificate = last.unlearn(wanted, certificate=True, scope="all")
+            self._drop(wanted)
+            return proof
+        gone, before = last._held_of(wanted)
+        left = self._came(steps).without(wanted)
+        of_fit = np.zeros(len(left), dtype=bool)
+        if last._by_fit and self._settled_by is not None:
+            of_fit = self._settled_by.include(left.ids)
+        labels = left.targets if is_classifier(last) else None
+        demand_rows_left(left.ids, labels)
+        rows = Remaining(left.rows, left.targets, left.weights, left.ids, left.keys, of_fit)
+        fresh = clone(self)
+        fresh._names = self._names
+        classes = self._classes
+        if is_classifier(last) and last.classes is None and not of_fit.any() and last._by_fit:
+            classes = np.unique(np.asarray(labels))
+        rows.teach(fresh, classes)
+        new = fresh.steps[-1][1]
+        note_gone(new, last._next_id)
+        new._polish()
+        anew = new._settled_now(last._settled_on(wanted)) | steps
+        proof = issue(new, claim, gone, before, new._settled_on(wanted), anew)
+        adopt(last, new)
+        progress = fresh._progress()
+        self._stand(replace(progress, last=last, names=self._names, classes=self._classes))
+        return proof
+
+    def _came(self, steps: Mapping[str, str]) -> Held:
+        """The rows that are held, as they came; an error where they were not kept."""
+        kept = self._kept
+        if not self.keep_rows and self._held is not None:
+            kept = (self._held,)
+        last = self.steps[-1][1]
+        held = Evidence.of(last).ids
+        if not kept or len(np.setdiff1d(held, np.concatenate([part.ids for part in kept]))):
+            raise ValueError(
+                f"scope='all': {listed(steps)} {'was' if len(steps) == 1 else 'were'} settled on "
+                "these rows, and the rows as they came are not kept; make the pipeline with "
+                "keep_rows=True, or fit a new one without them"
+            )
+        return functools.reduce(Held.and_then, kept)
+
     def _steps_settled_on(self, ids: NDArray[np.int64]) -> dict[str, str]:
         """The steps that were settled on rows that include these, or some removed before."""
         warm = self._held is None  # until then every row has a part in every step
+        ids = self.steps[-1][1]._not_wholly_gone(ids)
         found = {}
         for name, step in self.steps[:-1]:
             by = self._settled_by if warm and step._done else None
@@ -542,7 +643,8 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
     def nbytes_(self) -> int:
         """Bytes held by all steps, and by rows held back."""
         held = 0 if self._held is None else self._held.nbytes
-        return sum(int(step.nbytes_) for _, step in self.steps) + held
+        kept = sum(part.nbytes for part in self._kept)
+        return sum(int(step.nbytes_) for _, step in self.steps) + held + kept
 
     @property
     def settled_(self) -> bool:
@@ -578,7 +680,7 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
     def __copy__(self) -> OnlinePipeline:
         """A copy that goes its own way, since the last step learns in place."""
         state = self._live_state()
-        twin = type(self)(state.pop("steps"))
+        twin = type(self)(state.pop("steps"), keep_rows=state.pop("keep_rows", False))
         twin.__dict__.update(state)
         return twin
 
@@ -608,6 +710,9 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
                 "settled_by": None if self._settled_by is None else self._settled_by.runs,
                 "removed_from": list(self._removed_from),
             }
+            if self.keep_rows:
+                came = functools.reduce(Held.and_then, self._kept, Held.nothing())
+                facts |= {"keep_rows": True, "kept": came.to_facts()}
         text = json.dumps({k: to_json(k, v) for k, v in facts.items()}, allow_nan=False)
         arrays["facts"] = np.frombuffer(text.encode(), dtype=np.uint8)
         return arrays
@@ -616,8 +721,14 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
     def _from_arrays(cls, arrays: dict[str, NDArray[Any]]) -> OnlinePipeline:
         text = arrays.pop("facts").tobytes()
         facts = {name: from_json(value) for name, value in dict(json.loads(text)).items()}
-        facts = {"settled_by": None, "removed_from": [], **facts}  # which earlier files do not say
-        if facts.keys() != {"steps", "names", "classes", "held", "settled_by", "removed_from"}:
+        unsaid: dict[str, Any] = {
+            "settled_by": None,
+            "removed_from": [],
+            "keep_rows": False,
+            "kept": None,
+        }
+        facts = unsaid | facts
+        if facts.keys() != {"steps", "names", "classes", "held", *unsaid}:
             raise ValueError("its pipeline has other facts than it should")
         steps = []
         for i, (name, kind) in enumerate(facts["steps"]):
@@ -628,7 +739,7 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
             steps.append((name, rebuilt(kind, {k.removeprefix(start): v for k, v in own.items()})))
         if arrays:
             raise ValueError("it has arrays of steps that it does not have")
-        model = cls(steps)
+        model = cls(steps, keep_rows=check_flag("keep_rows", facts["keep_rows"]))
         model._demand_steps()
         if len({bool(step.__sklearn_is_fitted__()) for _, step in steps}) > 1:
             raise ValueError("some of its steps have learned, and others have not")
@@ -642,6 +753,8 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
         model._names, model._classes = names, facts["classes"]
         model._settled_by = IdRuns.from_fact(facts["settled_by"])
         model._removed_from = _known_steps(facts["removed_from"], steps)
+        if facts["kept"] is not None:
+            model._kept = _kept((), Held.from_facts(facts["kept"]))
         if facts["held"] is not None:
             model._held = Held.from_facts(facts["held"])
             if model._held.counted >= model._warm_up_rows():
@@ -649,7 +762,7 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
         return model
 
 
-def make_online_pipeline(*steps: Any) -> OnlinePipeline:
+def make_online_pipeline(*steps: Any, keep_rows: bool = False) -> OnlinePipeline:
     """An :class:`OnlinePipeline` of these steps, named after their classes.
 
     Examples
@@ -658,7 +771,15 @@ def make_online_pipeline(*steps: Any) -> OnlinePipeline:
     >>> list(make_online_pipeline(OnlineScaler(), SGDSVC()).named_steps)
     ['onlinescaler', 'sgdsvc']
     """
-    return OnlinePipeline(make_pipeline(*steps).steps)
+    return OnlinePipeline(make_pipeline(*steps).steps, keep_rows=keep_rows)
+
+
+def _kept(before: tuple[Held, ...], more: Held) -> tuple[Held, ...]:
+    """The rows kept, these included: parts of falling size, so that none is copied often."""
+    parts = [*before, Held.nothing().and_then(more)] if len(more) else list(before)
+    while len(parts) > 1 and len(parts[-2]) <= len(parts[-1]):
+        parts[-2:] = [parts[-2].and_then(parts[-1])]
+    return tuple(parts)
 
 
 def _known_steps(names: Any, steps: list[tuple[str, Any]]) -> tuple[str, ...]:
