@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -14,29 +14,35 @@ from rich.text import Text
 from onlinesvm.cli.console import visible
 from onlinesvm.cli.display import name_of, number
 from onlinesvm.cli.opening import say_notes
+from onlinesvm.cli.options import EvaluateOptions
 from onlinesvm.cli.saved import Saved
-from onlinesvm.cli.wishes import Reading
 from onlinesvm.cli.words import rows_in_words
 from onlinesvm.stream import Lesson, Snapshot
 from onlinesvm.stream.enrolment import enrolled
+from onlinesvm.stream.sources import Source
 
 __all__ = ["evaluate"]
 
 _MOST = 1_000_000  # of the last rows, over which the AUC is taken
 
 
-def evaluate(
-    console: Console,
-    out: Console,
-    path: Path,
-    spec: str,
-    reading: Reading,
-    form: Literal["table", "json"],
-) -> None:
-    """Test on every row, and print the marks beside those of what looks at no column."""
-    saved = Saved.find(path)
+def evaluate(console: Console, out: Console, given: EvaluateOptions) -> None:
+    """Test on every row, and print the marks beside those of the baselines."""
+    saved = Saved.find(Path(str(given.model)))
     saved.demand("predict", "makes features and predicts nothing; name the model behind it")
-    source = saved.open(spec, reading)
+    source = saved.open(str(given.source), given.reading())
+    course, bad = _tested(console, saved, source)
+    shots = course.snapshots()
+    if given.as_json:
+        out.print(json.dumps(_facts(shots, course.seen, bad)), markup=False, soft_wrap=True)
+        return
+    out.print(_table(shots))
+    words = rows_in_words(course.seen) + (f", {bad:,} could not be read" if bad else "")
+    out.print(words)
+
+
+def _tested(console: Console, saved: Saved, source: Source) -> tuple[Any, int]:
+    """The marks of the model on all rows of a source, and how many could not be read."""
     name = type(saved.last).__name__
     course, bad = None, 0
     try:
@@ -63,13 +69,7 @@ def evaluate(
         source.close()
     if course is None:
         raise ValueError(f"{source.name}: no row that can be read")
-    shots = course.snapshots()
-    if form == "json":
-        out.print(json.dumps(_facts(shots, course.seen, bad)), markup=False, soft_wrap=True)
-        return
-    out.print(_table(shots))
-    words = rows_in_words(course.seen) + (f", {bad:,} could not be read" if bad else "")
-    out.print(words)
+    return course, bad
 
 
 def _metrics(model: Any) -> list[str] | None:

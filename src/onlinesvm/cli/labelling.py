@@ -19,8 +19,8 @@ from onlinesvm import ClosestToPlane, LabelDesk, LabelShare, PassiveAggressiveCl
 from onlinesvm.atomic import replacing
 from onlinesvm.cli.console import plain
 from onlinesvm.cli.opening import columns_in_words, open_for, say_notes
+from onlinesvm.cli.options import LabelOptions, ReadOptions, folder_for
 from onlinesvm.cli.recipe import build
-from onlinesvm.cli.wishes import Reading
 from onlinesvm.cli.words import rows_in_words
 from onlinesvm.labelling.journal import BEGIN, read_asked, read_labels
 from onlinesvm.labelling.loop import keys_for, label_loop, row_of
@@ -50,27 +50,20 @@ class _Pool:
         return dict(zip((c.name for c in self.schema.features), row.tolist(), strict=True))
 
 
-def label(
-    console: Console,
-    spec: str,
-    reading: Reading,
-    *,
-    folder: Path,
-    classes: str | None,
-    method: str | None,
-    params: Mapping[str, Any],
-) -> None:
+def label(console: Console, given: LabelOptions) -> None:
     """Let somebody label the rows of a file, and keep each label as soon as it is given."""
+    spec = str(given.pool)
+    folder = given.run or folder_for(spec, ".labels")
     if spec == "-":
         raise ValueError("POOL: standard input is where answers come from; name a file")
     goes_on = (folder / BEGIN).is_file()
-    named = _classes(classes)
+    named = _classes(given.classes)
     if named is None and not goes_on:
         raise ValueError("--classes is missing: name the labels to choose from, as in a,b")
-    wanted = build(method, params) if method else None
-    if wanted is None and params:
+    wanted = build(given.model, given.params) if given.model else None
+    if wanted is None and given.params:
         raise ValueError("-p gives parameters of a model; name it by --model")
-    pool = _read_pool(console, spec, reading)
+    pool = _read_pool(console, spec, given.reading())
     if goes_on:
         desk = LabelDesk.resume(folder)
     else:
@@ -93,7 +86,7 @@ def label(
         )
     finally:
         desk.close()
-    _write_out(console, desk, pool, reading.target or "label", folder)
+    _write_out(console, desk, pool, given.target or "label", folder)
 
 
 def _classes(text: str | None) -> list[Any] | None:
@@ -120,7 +113,7 @@ def _labels(desk: LabelDesk, named: list[Any] | None, folder: Path) -> list[Any]
     return known
 
 
-def _read_pool(console: Console, spec: str, reading: Reading) -> _Pool:
+def _read_pool(console: Console, spec: str, reading: ReadOptions) -> _Pool:
     """All rows of a file; the column of the target, if there is one, is left out."""
     source = open_for(spec, replace(reading, target="none"))
     if reading.target in [column.name for column in source.schema.columns]:

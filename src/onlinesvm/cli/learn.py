@@ -16,8 +16,9 @@ from onlinesvm.cli.display import Display, JsonDisplay, LineDisplay, LiveDisplay
 from onlinesvm.cli.findings import say_findings
 from onlinesvm.cli.learning import Outcome, learn
 from onlinesvm.cli.opening import open_for
+from onlinesvm.cli.options import LearnOptions
 from onlinesvm.cli.reporting import write_report
-from onlinesvm.cli.wishes import Wishes, from_toml
+from onlinesvm.cli.toml_file import from_toml
 from onlinesvm.stream.run import read_run
 
 __all__ = ["learn_command"]
@@ -26,11 +27,11 @@ Mode = Literal["screen", "json", "quiet"]
 STOPPED = 130  # what shells make of Ctrl-C
 
 
-def learn_command(wishes: Wishes, mode: Mode) -> int:
+def learn_command(given: LearnOptions, mode: Mode) -> int:
     """Learn, show, report; gives the exit code."""
-    if str(wishes.source).endswith(".toml"):
-        path = Path(str(wishes.source))
-        wishes = replace(wishes, source=None).over(from_toml(path))
+    if str(given.source).endswith(".toml"):
+        path = Path(str(given.source))
+        given = replace(given, source=None).over(from_toml(path))
     console = stderr() if mode == "screen" else Console(stderr=True, quiet=True)
 
     def display(source: str, live: bool) -> Display:
@@ -42,8 +43,8 @@ def learn_command(wishes: Wishes, mode: Mode) -> int:
             return LiveDisplay(console, source)
         return LineDisplay(console)
 
-    outcome = learn(console, wishes, display)
-    _report(console, wishes, outcome)
+    outcome = learn(console, given, display)
+    _report(console, given, outcome)
     say_findings(console, outcome.folder)
     if outcome.stopped:
         again = shlex.join(["onlinesvm", *sys.argv[1:]])
@@ -58,7 +59,7 @@ def _write(line: str) -> None:
     sys.stdout.flush()
 
 
-def _report(console: Console, wishes: Wishes, outcome: Outcome) -> None:
+def _report(console: Console, given: LearnOptions, outcome: Outcome) -> None:
     """A page, where there is something to tell and something to draw it with."""
     record = read_run(outcome.folder)
     if not record.metrics():
@@ -66,7 +67,7 @@ def _report(console: Console, wishes: Wishes, outcome: Outcome) -> None:
     source = None
     try:
         if record.config.source["replays"]:
-            source = open_for(str(wishes.source), wishes, record.schema)
+            source = open_for(str(given.source), given, record.schema)
         write_report(outcome.folder, source=source)
     except BrokenPipeError:
         raise

@@ -13,8 +13,8 @@ from sklearn.base import is_classifier, is_regressor
 from onlinesvm.cli.console import plain
 from onlinesvm.cli.display import Display
 from onlinesvm.cli.opening import columns_in_words, open_for, say_notes
+from onlinesvm.cli.options import LearnOptions, folder_for
 from onlinesvm.cli.recipe import build
-from onlinesvm.cli.wishes import Wishes, folder_for
 from onlinesvm.cli.words import in_flags, rows_in_words
 from onlinesvm.params import check_word
 from onlinesvm.stream.automatic import (
@@ -44,23 +44,23 @@ class Outcome:
     stopped: bool  # by Ctrl-C or SIGTERM
 
 
-def learn(console: Console, wishes: Wishes, display_for: Any) -> Outcome:
+def learn(console: Console, given: LearnOptions, display_for: Any) -> Outcome:
     """Begin a run, or go on with it, until the source ends or somebody stops it.
 
     `display_for` makes a display from the name of a source and whether more may come at any time.
     """
-    if wishes.source is None:
+    if given.source is None:
         raise ValueError("SOURCE is missing: name a file, a folder, an address or - for a pipe")
-    check_word("--prepare", wishes.prepare or PREPARE[0], PREPARE)
-    wanted = build(wishes.model, wishes.params) if wishes.model else None
-    if wanted is None and wishes.params:
+    check_word("--prepare", given.prepare or PREPARE[0], PREPARE)
+    wanted = build(given.model, given.params) if given.model else None
+    if wanted is None and given.params:
         raise ValueError("-p gives parameters of a model; name it by --model")
-    _options(wishes, "end")
-    folder = run_folder(wishes)
+    _options(given, "end")
+    folder = run_folder(given)
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"--run {folder}: is a file; name a folder")
     resumes = (folder / "run.json").is_file()
-    run, source = _resumed(console, wishes, folder) if resumes else _begun(console, wishes, wanted)
+    run, source = _resumed(console, given, folder) if resumes else _begun(console, given, wanted)
     display: Display = display_for(source.name, source.live)
     try:
         with run:
@@ -80,13 +80,13 @@ def _go_on(run: Run, display: Display) -> None:
         raise ValueError(in_flags(str(error))) from None
 
 
-def run_folder(wishes: Wishes) -> Path:
+def run_folder(given: LearnOptions) -> Path:
     """Where the run lies: as told, or under the name of the source."""
-    return folder_for(str(wishes.source), ".run") if wishes.run is None else Path(wishes.run)
+    return folder_for(str(given.source), ".run") if given.run is None else Path(given.run)
 
 
-def _begun(console: Console, wishes: Wishes, wanted: Any) -> tuple[Run, Source]:
-    source = Peeked(open_for(str(wishes.source), wishes))
+def _begun(console: Console, given: LearnOptions, wanted: Any) -> tuple[Run, Source]:
+    source = Peeked(open_for(str(given.source), given))
     if source.first is None:
         raise ValueError(f"{source.name}: no row that can be read; see what is in it")
     first = source.first.examples
@@ -96,16 +96,16 @@ def _begun(console: Console, wishes: Wishes, wanted: Any) -> tuple[Run, Source]:
     else:
         _demand_fit(wanted, source.schema, first)
         model, why = with_open_classes(wanted), ""
-    if (wishes.prepare or PREPARE[0]) == "automatic":
+    if (given.prepare or PREPARE[0]) == "automatic":
         whole = prepared(source.schema, first, model)
     else:
         whole = as_they_are(source.schema, model)
-    silence = _silence(wishes, source)
+    silence = _silence(given, source)
     if silence is None:
-        silence = "wait" if source.live and "://" in str(wishes.source) else "end"
-    limited = Limited(source, wishes.limit)
-    options = _options(wishes, silence, metrics=_metrics(wishes, model, first))
-    run = Run.begin(run_folder(wishes), limited, whole, options)
+        silence = "wait" if source.live and "://" in str(given.source) else "end"
+    limited = Limited(source, given.limit)
+    options = _options(given, silence, metrics=_metrics(given, model, first))
+    run = Run.begin(run_folder(given), limited, whole, options)
     say_notes(console, source)
     if is_classifier(model) and task_of(source.schema, first) == "regress":
         note = f"{source.schema.target!r} looks like a number; a regressor would take it as one"
@@ -115,20 +115,20 @@ def _begun(console: Console, wishes: Wishes, wanted: Any) -> tuple[Run, Source]:
     return run, limited
 
 
-def _resumed(console: Console, wishes: Wishes, folder: Path) -> tuple[Run, Source]:
+def _resumed(console: Console, given: LearnOptions, folder: Path) -> tuple[Run, Source]:
     record = read_run(folder)
     checkpoint = record.checkpoint()
     try:
-        source = open_for(str(wishes.source), wishes, record.schema)
+        source = open_for(str(given.source), given, record.schema)
         held = 0 if checkpoint.held is None else len(checkpoint.held)
-        limited = Limited(source, wishes.limit, checkpoint.taken + held)
-        run = Run.resume(folder, limited, _silence(wishes, source), wishes.max_bad)
+        limited = Limited(source, given.limit, checkpoint.taken + held)
+        run = Run.resume(folder, limited, _silence(given, source), given.max_bad)
     except ValueError as error:
         hint = f"{folder} has a run of {record.config.source['name']}: give another --run"
         raise ValueError(f"{error} ({hint})") from None
     last = run.model.steps[-1][1] if hasattr(run.model, "steps") else run.model
     try:
-        _demand_same(wishes, folder, last, record)
+        _demand_same(given, folder, last, record)
     except ValueError:
         run.close()
         raise
@@ -140,16 +140,16 @@ def _resumed(console: Console, wishes: Wishes, folder: Path) -> tuple[Run, Sourc
     return run, limited
 
 
-def _demand_same(wishes: Wishes, folder: Path, model: Any, record: RunRecord) -> None:
+def _demand_same(given: LearnOptions, folder: Path, model: Any, record: RunRecord) -> None:
     """A ValueError where the flags contradict what the run was begun with."""
-    options, asked = record.options, _other_columns(wishes, record.schema)
-    if wishes.model is not None:
-        asked["--model"] = type(build(wishes.model, {})).__name__, type(model).__name__
+    options, asked = record.options, _other_columns(given, record.schema)
+    if given.model is not None:
+        asked["--model"] = type(build(given.model, {})).__name__, type(model).__name__
         known = model.get_params()
-        asked |= {f"-p {n}": (value, known.get(n)) for n, value in wishes.params.items()}
+        asked |= {f"-p {n}": (value, known.get(n)) for n, value in given.params.items()}
     for name in ("lesson", "window", "fsync"):
-        if getattr(wishes, name) is not None:
-            asked[f"--{name}"] = getattr(wishes, name), getattr(options, name)
+        if getattr(given, name) is not None:
+            asked[f"--{name}"] = getattr(given, name), getattr(options, name)
     for flag, (now, then) in asked.items():
         if repr(now) != repr(then):
             raise ValueError(
@@ -158,47 +158,47 @@ def _demand_same(wishes: Wishes, folder: Path, model: Any, record: RunRecord) ->
             )
 
 
-def _other_columns(wishes: Wishes, schema: Schema) -> dict[str, tuple[Any, Any]]:
+def _other_columns(given: LearnOptions, schema: Schema) -> dict[str, tuple[Any, Any]]:
     """What is said of columns, and what the run has; numbers of columns were names to it."""
     known = {c.name: c for c in schema.columns}
     asked: dict[str, tuple[Any, Any]] = {}
-    if wishes.target in known or wishes.target == "none":
-        asked["--target"] = wishes.target, schema.target or "none"
-    for name in (*wishes.key, *wishes.ignore):
-        part = "key" if name in wishes.key else "ignored"
+    if given.target in known or given.target == "none":
+        asked["--target"] = given.target, schema.target or "none"
+    for name in (*given.key, *given.ignore):
+        part = "key" if name in given.key else "ignored"
         if name in known:
             asked[f"--{part.removesuffix('d')} {name}, as"] = part, known[name].part
-    for name, word in wishes.types.items():
+    for name, word in given.types.items():
         if name in known:
             asked[f"--types {name}"] = word.partition(":")[0], known[name].kind
-    if wishes.missing:
-        asked["--missing"] = ",".join(sorted(wishes.missing)), ",".join(sorted(schema.missing))
+    if given.missing:
+        asked["--missing"] = ",".join(sorted(given.missing)), ",".join(sorted(schema.missing))
     return asked
 
 
-def _silence(wishes: Wishes, source: Source) -> Silence | None:
+def _silence(given: LearnOptions, source: Source) -> Silence | None:
     """What to do when a live source falls silent, where that was said."""
-    if wishes.follow is None:
+    if given.follow is None:
         return None
-    if wishes.follow and not source.live:
+    if given.follow and not source.live:
         raise ValueError(f"--follow: {source.name} has an end; follow a folder or a broker")
-    return "wait" if wishes.follow else "end"
+    return "wait" if given.follow else "end"
 
 
-def _options(wishes: Wishes, silence: Silence, metrics: Any = None) -> RunOptions:
-    given = {name: getattr(wishes, name) for name in ("lesson", "window", "fsync")}
-    given["max_bad"] = _MAX_BAD if wishes.max_bad is None else wishes.max_bad
+def _options(given: LearnOptions, silence: Silence, metrics: Any = None) -> RunOptions:
+    chosen = {name: getattr(given, name) for name in ("lesson", "window", "fsync")}
+    chosen["max_bad"] = _MAX_BAD if given.max_bad is None else given.max_bad
     return RunOptions(
-        **{name: value for name, value in given.items() if value is not None},
-        metrics=metrics or wishes.metrics or None,
+        **{name: value for name, value in chosen.items() if value is not None},
+        metrics=metrics or given.metrics or None,
         silence=silence,
     )
 
 
-def _metrics(wishes: Wishes, model: Any, first: Examples) -> tuple[str, ...] | None:
+def _metrics(given: LearnOptions, model: Any, first: Examples) -> tuple[str, ...] | None:
     """Those asked for; of two classes also the AUC, for which a stream need not name them."""
-    if wishes.metrics or not is_classifier(model):
-        return wishes.metrics or None
+    if given.metrics or not is_classifier(model):
+        return given.metrics or None
     usual = ("accuracy", "balanced_accuracy", "kappa", "kappa_temporal", "f1_macro")
     return (*usual, "auc") if len(set(np.asarray(first.y).tolist())) == 2 else usual
 

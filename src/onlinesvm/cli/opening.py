@@ -7,7 +7,7 @@ from typing import Any
 from rich.console import Console
 
 from onlinesvm.cli.console import plain
-from onlinesvm.cli.wishes import Reading
+from onlinesvm.cli.options import ReadOptions
 from onlinesvm.cli.words import in_flags
 from onlinesvm.stream.sources import Schema, Source, open_source
 
@@ -16,7 +16,7 @@ __all__ = ["columns_in_words", "open_for", "say_notes"]
 _MOST = 12  # columns that are named one by one
 
 
-def open_for(spec: str, reading: Reading, schema: Schema | None = None) -> Source:
+def open_for(spec: str, reading: ReadOptions, schema: Schema | None = None) -> Source:
     """The source; with a schema its columns are found by name, and only its form is looked at."""
     given: dict[str, Any] = {
         "header": reading.header,

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,30 +14,23 @@ from rich.console import Console
 from onlinesvm.atomic import replacing
 from onlinesvm.cli.console import plain, visible
 from onlinesvm.cli.opening import say_notes
+from onlinesvm.cli.options import PredictOptions
 from onlinesvm.cli.rows_out import Added, is_formula, writer_for
 from onlinesvm.cli.saved import Saved
 from onlinesvm.cli.targets import check_target
-from onlinesvm.cli.wishes import Reading
 from onlinesvm.cli.words import rows_in_words
 from onlinesvm.stream.sources import Examples
 
-__all__ = ["Columns", "predict"]
-
-Columns = Literal["prediction", "scores", "probabilities"]
+__all__ = ["predict"]
 
 
-def predict(
-    console: Console,
-    path: Path,
-    spec: str,
-    reading: Reading,
-    out: Path | None,
-    columns: Columns,
-    *,
-    safe_csv: bool = False,
-) -> None:
-    """Write each row with what the model says of it; `columns` may ask for more beside it."""
-    saved = Saved.find(path)
+def predict(console: Console, given: PredictOptions) -> None:
+    """Write each row with what the model says of it."""
+    if given.scores and given.proba:
+        raise ValueError("--scores and --proba do not go together; ask for one of them")
+    columns = "scores" if given.scores else "probabilities" if given.proba else "prediction"
+    out, safe_csv = given.out, given.safe_csv
+    saved = Saved.find(Path(str(given.model)))
     saved.demand("predict", "makes features and predicts nothing; name the model behind it")
     if columns == "scores":
         saved.demand("decision_function", "predicts numbers and has no scores")
@@ -46,7 +38,7 @@ def predict(
         saved.demand("predict_proba", "has no probabilities; save a CalibratedOnline around it")
     if out is not None:
         check_target("--out", out)
-    source = saved.open(spec, reading)
+    source = saved.open(str(given.source), given.reading())
     bad = 0
     try:
         say_notes(console, source)

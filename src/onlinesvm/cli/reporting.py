@@ -15,7 +15,7 @@ from onlinesvm.atomic import replacing
 from onlinesvm.cli.console import visible
 from onlinesvm.cli.display import drift_in_words
 from onlinesvm.cli.opening import columns_in_words, open_for
-from onlinesvm.cli.wishes import Reading
+from onlinesvm.cli.options import ReadOptions
 from onlinesvm.report import Section
 from onlinesvm.report.calibration import calibration_section
 from onlinesvm.report.confusion import confusion_section
@@ -62,7 +62,7 @@ def report_command(folder: Path, out: Path | None, spec: str | None) -> Path:
     """The same with the source by its name."""
     if spec is None:
         return write_report(folder, out)
-    source = open_for(spec, Reading(), read_run(folder).schema)
+    source = open_for(spec, ReadOptions(), read_run(folder).schema)
     try:
         return write_report(folder, out, source)
     finally:

@@ -10,7 +10,7 @@ from typing import Any, cast
 import onlinesvm
 from onlinesvm.base.persistence import load_with_about
 from onlinesvm.cli.opening import open_for
-from onlinesvm.cli.wishes import Reading
+from onlinesvm.cli.options import ReadOptions
 from onlinesvm.stream.automatic import kinds_of
 from onlinesvm.stream.run import read_run
 from onlinesvm.stream.sources import Column, Schema, Source
@@ -70,7 +70,7 @@ class Saved:
         if not hasattr(self.model, verb):
             raise ValueError(f"{self.path}: a {type(self.last).__name__} {what}")
 
-    def open(self, spec: str, reading: Reading) -> Source:
+    def open(self, spec: str, reading: ReadOptions) -> Source:
         """Rows for this model: columns by name where it knows some, others left out."""
         schema = self.schema
         if schema is None:
@@ -82,7 +82,7 @@ class Saved:
             schema = _with_target(schema, reading.target)
         return open_for(spec, reading, schema)
 
-    def _by_names(self, spec: str, reading: Reading, kinds: dict[str, str]) -> Schema:
+    def _by_names(self, spec: str, reading: ReadOptions, kinds: dict[str, str]) -> Schema:
         """The model's columns, written as this file writes them."""
         found: dict[str, Column] = {}
         if spec != "-":

@@ -21,8 +21,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from onlinesvm.cli.console import plain
 from onlinesvm.cli.methods import estimators, find_estimator
 from onlinesvm.cli.opening import columns_in_words, open_for, say_notes
+from onlinesvm.cli.options import ReadOptions, TuneOptions, folder_for
 from onlinesvm.cli.recipe import build
-from onlinesvm.cli.wishes import Reading
 from onlinesvm.stream.automatic import prepared, task_of, with_open_classes
 from onlinesvm.stream.halving import Ranking, Trial, candidates, halving, rungs
 from onlinesvm.stream.run.rows import joined
@@ -50,34 +50,23 @@ class Search:
     """What to search: everything that a process needs to try a candidate."""
 
     spec: str
-    reading: Reading
+    reading: ReadOptions
     schema: Schema
     rows: int
 
 
-def tune(
-    console: Console,
-    spec: str,
-    reading: Reading,
-    *,
-    methods: Sequence[str],
-    params: dict[str, Any],
-    rows: int,
-    count: int,
-    seed: int,
-    jobs: int,
-    folder: Path,
-) -> str:
+def tune(console: Console, given: TuneOptions) -> str:
     """Search, show the best, and give the command that uses the winner."""
+    spec, reading, params = str(given.source), given.reading(), given.params
     if spec == "-":
         raise ValueError("tune reads its rows many times: name a file, not a pipe")
-    named = [find_estimator(name).__name__ for name in methods]
+    named = [find_estimator(name).__name__ for name in given.model]
     for name in named:
         build(name, params)
     source = open_for(spec, reading)
     say_notes(console, source)
     console.print(f"[bold]columns[/] {plain(columns_in_words(source.schema))}", soft_wrap=True)
-    search = Search(spec, reading, source.schema, rows)
+    search = Search(spec, reading, source.schema, given.rows)
     source.close()
     examples = _first_rows(search)
     task = task_of(search.schema, examples)
@@ -87,12 +76,13 @@ def tune(
     chosen = {name: known[name] for name in (named or USUAL[task])}
     field = [
         replace(c, params={**_BOUNDED.get(c.method, {}), **c.params})
-        for c in candidates(chosen, params, count, seed)
+        for c in candidates(chosen, dict(params), given.candidates, given.seed)
     ]
     steps = rungs(len(field), len(examples))
     trials = sum(n for n, _ in steps)
-    with _results(folder, search, seed) as results, _progress(console, trials) as bar:
-        ranking = halving(field, steps, _scorer(search, results, jobs, bar))
+    folder = given.folder or folder_for(spec, ".tune")
+    with _results(folder, search) as results, _progress(console, trials) as bar:
+        ranking = halving(field, steps, _scorer(search, results, given.jobs or processors(), bar))
     _show(console, ranking, task)
     winner = ranking[0][0]
     words = ["onlinesvm", "learn", spec, *_reading_words(reading), "--model", winner.method]
@@ -165,7 +155,7 @@ def _marks(guess: Any, y: Any, task: str) -> Any:
 @lru_cache(maxsize=1)
 def _rows_of(spec: str, schema: str, reading: str, rows: int) -> Examples:
     """The first rows, read once in each process."""
-    given = Reading(**json.loads(reading))
+    given = ReadOptions(**json.loads(reading))
     source = open_for(spec, given, Schema.from_json(json.loads(schema)))
     parts, left = [], rows
     try:
@@ -212,7 +202,7 @@ class Results:
 
 
 @contextmanager
-def _results(folder: Path, search: Search, seed: int) -> Iterator[Results]:
+def _results(folder: Path, search: Search) -> Iterator[Results]:
     """The results in a folder, which must be of the same search."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "trials.jsonl"
@@ -248,7 +238,7 @@ def _show(console: Console, ranking: Ranking, task: str) -> None:
         console.print(plain(line), soft_wrap=True)
 
 
-def _reading_words(reading: Reading) -> list[str]:
+def _reading_words(reading: ReadOptions) -> list[str]:
     words: list[str] = []
     for name in ("target", "separator", "format"):
         if getattr(reading, name) is not None:
