@@ -7,6 +7,7 @@ python -m bench defaults         a tournament of defaults (a few minutes; not pa
 python -m bench tolerance        what RampSVC leaves undone (likewise)
 python -m bench quality_budget   accuracy on a budget, against time and memory (likewise)
 python -m bench independent      how small the models of OISVM are (likewise)
+python -m bench erasure          forgetting beside a retrained model (likewise)
 python -m bench forgetting       which policy of forgetting costs what (likewise)
 python -m bench growth           time and memory against the length of a stream (likewise)
 python -m bench labels           accuracy against labels, by query (likewise)
@@ -68,6 +69,7 @@ QUALITY = {
     "tolerance": "bench.quality.tolerance",
     "quality_budget": "bench.quality.budget",
     "independent": "bench.quality.independent",
+    "erasure": "bench.quality.erasure",
     "forgetting": "bench.quality.forgetting",
     "growth": "bench.quality.growth",
     "labels": "bench.quality.labels",

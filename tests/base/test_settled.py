@@ -240,7 +240,7 @@ def test_a_certificate_that_keeps_silent_is_told():
 def test_what_is_no_certificate_is_refused_in_one_line(tmp_path):
     path = tmp_path / "proof.json"
     for content, why in (
-        (b"\xff\xfe", "is .*decode"),
+        (b"\xff\xfe", "no text, but bytes"),
         (b"nothing", "no JSON"),
         (b"[]", "must have the fields"),
         (b'{"seal": "", "method": "x"}', "an earlier version, which does not say .*settled"),
@@ -397,3 +397,15 @@ def test_scope_of_all_refuses_what_no_model_can_be_trained_of():
     with pytest.raises(NotImplementedError, match="sample weights are not kept"):
         heavy.unlearn([0], scope="all")
     assert model.n_seen_ == len(model._core.labels()[0]) == 400
+
+
+@quiet
+def test_verify_says_which_file_is_meant(tmp_path):
+    model = streamed()
+    proof = model.unlearn([3], certificate=True)
+    proof.save(tmp_path / "proof.json")
+    model.save(tmp_path / "model.onlinesvm")
+    with pytest.raises(ValueError, match="takes the certificate first and then the model"):
+        verify(tmp_path / "model.onlinesvm", tmp_path / "proof.json")
+    with pytest.raises(ValueError, match="is a folder; of a run, name the file in it"):
+        verify(tmp_path / "proof.json", tmp_path)

@@ -70,6 +70,33 @@ def test_a_customer_is_forgotten_everywhere(folder):
     assert list(said.settled) == list(proof.settled)
 
 
+def test_with_the_scope_of_all_nothing_is_left(folder):
+    run(*LEARN, *EXACT, "--key", "customer", "--ignore", "name", "-q", "--keep-rows")
+    wanted = ("unlearn", "shop.run", "--where", "customer=17", "--scope", "all")
+    said = " ".join(run(*wanted, "--certificate", "proof.json").split())
+    assert "Settled anew without the examples removed: " in said
+    assert "examples were learned again" in said
+    assert "which were settled on" not in said
+    proof = Certificate.load("proof.json")
+    assert proof.complete
+    assert verify("proof.json", "shop.run/model.onlinesvm").complete
+    model = read_run("shop.run").model()
+    assert model.keep_rows
+    assert len(model.ids_of(16)) > 0
+    run(*LEARN, *EXACT, "--key", "customer", "--ignore", "name", "-q", "--keep-rows")
+
+
+def test_the_scope_of_all_needs_the_rows(folder):
+    run(*LEARN, *EXACT, "--key", "customer", "--ignore", "name", "-q")
+    before = (folder / "shop.run" / "model.onlinesvm").read_bytes()
+    said = refused("unlearn", "shop.run", "--where", "customer=17", "--scope", "all")
+    assert "learn with --keep-rows" in said
+    assert "--scope must be" in refused(
+        "unlearn", "shop.run", "--where", "customer=17", "--scope", "x"
+    )
+    assert (folder / "shop.run" / "model.onlinesvm").read_bytes() == before
+
+
 def test_rows_that_the_model_had_dropped_are_counted(folder):
     dropping = ("--model", "RampSVC", "--param", "keep_non_support=40")
     run(*LEARN, *dropping, "--key", "customer", "--ignore", "name", "-q")

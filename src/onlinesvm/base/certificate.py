@@ -100,7 +100,12 @@ class Sealed(Mapping[str, Any]):
         """Read it back; a ValueError in one line for a file that is none."""
         try:
             return cls.from_json(Path(path).read_bytes().decode())
-        except ValueError as error:  # also of bytes that are no text
+        except UnicodeDecodeError:
+            raise ValueError(
+                f"{path} is not a certificate: no text, but bytes, as a saved model is; verify "
+                "takes the certificate first and then the model"
+            ) from None
+        except ValueError as error:
             raise ValueError(f"{path} is {error}") from None
 
 
@@ -637,6 +642,10 @@ def _loaded(model: Any) -> Any:
     if isinstance(model, str | Path):
         from .persistence import load  # which imports what certificates are part of
 
+        if Path(model).is_dir():
+            raise ValueError(
+                f"{model} is a folder; of a run, name the file in it: {model}/model.onlinesvm"
+            )
         return load(model)
     if not hasattr(model, "_settled_on"):
         raise ValueError(f"model must be an estimator of this library, got {model!r:.60}")

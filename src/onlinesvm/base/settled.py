@@ -86,10 +86,10 @@ def explained(settled: Mapping[str, Any]) -> str:
 
 def staying(settled: Mapping[str, Any]) -> str:
     """The same as a note: what stays, and what helps."""
-    stays = "stays" if len(settled) == 1 else "stay"
+    stays, them = ("stays", "it") if len(settled) == 1 else ("stay", "them")
     return (
-        f"{explained(settled)}, {stays}; certificates say so. Where that is not enough, "
-        "unlearn(..., scope='all') settles anew what it can, and fitting without these rows all"
+        f"{explained(settled)}, {stays}, and certificates say so; unlearn(..., scope='all') "
+        f"settles {them} anew"
     )
 
 

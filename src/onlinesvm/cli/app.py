@@ -132,11 +132,14 @@ def unlearn(
         Path | None,
         typer.Option(help="Where a saved model goes.", show_default="where it was"),
     ] = None,
+    scope: Annotated[
+        str, typer.Option(help="examples; or all: also what they helped to settle, by retraining.")
+    ] = "examples",
 ) -> None:
     """Remove all rows of a key from the model, with a certificate."""
     from onlinesvm.cli.forgetting import unlearn as go
 
-    go(stderr(), model, where, certificate, out)
+    go(stderr(), model, where, certificate, out, scope)
 
 
 def methods() -> None:

@@ -26,7 +26,8 @@ from onlinesvm.cli.console import plain
 from onlinesvm.cli.saved import Saved
 from onlinesvm.cli.targets import check_target
 from onlinesvm.cli.where import Request
-from onlinesvm.cli.words import rows_in_words
+from onlinesvm.cli.words import in_flags, rows_in_words
+from onlinesvm.params import check_word
 from onlinesvm.stream.run import Run, RunRecord, read_run
 from onlinesvm.stream.sources import Block, Place, Schema
 
@@ -34,9 +35,15 @@ __all__ = ["unlearn"]
 
 
 def unlearn(
-    console: Console, path: Path, where: Sequence[str], certificate: Path | None, out: Path | None
+    console: Console,
+    path: Path,
+    where: Sequence[str],
+    certificate: Path | None,
+    out: Path | None,
+    scope: str = "examples",
 ) -> None:
     """Forget the examples of these keys, in a saved model or in the folder of a run."""
+    check_word("--scope", scope, ("examples", "all"))
     requests = [Request.read(word) for word in where]
     if certificate is not None:
         check_target("--certificate", certificate)
@@ -46,15 +53,20 @@ def unlearn(
     if path.is_dir():
         if out is not None:
             raise ValueError("--out is for a saved model; a run forgets in its folder")
-        _in_run(console, path, requests, certificate)
+        _in_run(console, path, requests, certificate, scope)
     else:
         if out is not None:
             check_target("--out", out)
-        _in_file(console, path, requests, certificate, out or path)
+        _in_file(console, path, requests, certificate, out or path, scope)
 
 
 def _in_file(
-    console: Console, path: Path, requests: list[Request], certificate: Path | None, out: Path
+    console: Console,
+    path: Path,
+    requests: list[Request],
+    certificate: Path | None,
+    out: Path,
+    scope: str,
 ) -> None:
     saved = Saved.find(path)
     saved.demand("unlearn", "keeps no examples of its own and cannot unlearn")
@@ -63,7 +75,7 @@ def _in_file(
         raise ValueError(f"{path}: belongs to a run, which would bring it back; name {path.parent}")
     columns = saved.key_columns
     note = _Note(Path(os.path.realpath(path)).with_name(f".{path.name}.unlearning"))
-    forgotten = _forgotten(saved.model, requests, columns, note)
+    forgotten = _forgotten(saved.model, requests, columns, note, scope)
     about = {} if columns is None else {"keys": columns}
     if in_place:
         note.write(forgotten)
@@ -76,7 +88,11 @@ def _in_file(
 
 
 def _in_run(
-    console: Console, folder: Path, requests: list[Request], certificate: Path | None
+    console: Console,
+    folder: Path,
+    requests: list[Request],
+    certificate: Path | None,
+    scope: str,
 ) -> None:
     record = read_run(folder)
     columns = [c.name for c in record.schema.columns if c.part == "key"]
@@ -87,7 +103,7 @@ def _in_run(
         run.catch_up()  # rows that came and wait could bring the examples back
         if not run.seen:
             raise ValueError(f"{folder}: nothing was learned yet")
-        forgotten = _forgotten(run.model, requests, columns, note)
+        forgotten = _forgotten(run.model, requests, columns, note, scope)
         note.write(forgotten)
         run.rewrite()
         _certify(console, forgotten, certificate, _left_behind(record), note.drop)
@@ -120,7 +136,7 @@ class _Forgotten:
 
 
 def _forgotten(
-    model: Any, requests: list[Request], columns: Sequence[str] | None, note: _Note
+    model: Any, requests: list[Request], columns: Sequence[str] | None, note: _Note, scope: str
 ) -> _Forgotten:
     """Forget these keys, or take up what a command before has forgotten and not certified."""
     where = [one.word for one in requests]
@@ -146,7 +162,10 @@ def _forgotten(
     held = len(model.ids_of(keys))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SettledWarning)  # what stays is said behind the certificate
-        proof = model.unlearn(keys=keys, certificate=True)
+        try:
+            proof = model.unlearn(keys=keys, certificate=True, scope=scope)
+        except (ValueError, NotImplementedError) as error:
+            raise ValueError(in_flags(str(error))) from None
     return _Forgotten(
         where, held, getattr(model, "n_seen_", None), proof.statement, proof.to_json()
     )
@@ -212,7 +231,7 @@ def _certify(
             "before; whether any of them had these keys is not known any more"
         )
     if proof.settled:
-        lines.append(f"[yellow]note:[/] {plain(staying(proof.settled))}")
+        lines.append(f"[yellow]note:[/] {plain(in_flags(staying(proof.settled)))}")
     try:
         for line in [*lines, *notes]:
             console.print(line, soft_wrap=True)

@@ -100,6 +100,8 @@ def _begun(console: Console, given: LearnOptions, wanted: Any) -> tuple[Run, Sou
         whole = prepared(source.schema, first, model)
     else:
         whole = as_they_are(source.schema, model)
+    if given.keep_rows and hasattr(whole, "steps"):  # a model alone keeps its rows itself
+        whole.keep_rows = True
     silence = _silence(given, source)
     if silence is None:
         silence = "wait" if source.live and "://" in str(given.source) else "end"
@@ -129,6 +131,11 @@ def _resumed(console: Console, given: LearnOptions, folder: Path) -> tuple[Run, 
     last = run.model.steps[-1][1] if hasattr(run.model, "steps") else run.model
     try:
         _demand_same(given, folder, last, record)
+        if given.keep_rows and not getattr(run.model, "keep_rows", True):
+            raise ValueError(
+                f"--keep-rows: the run in {folder} was begun without; leave it out to go on, or "
+                "give another --run"
+            )
     except ValueError:
         run.close()
         raise

@@ -228,6 +228,7 @@ class LearnOptions(ReadOptions):
     follow: bool | None = option(
         "Wait for more, until Ctrl-C.", "--follow/--no-follow", show_default="for brokers"
     )
+    keep_rows: bool | None = option("Keep rows as read, for unlearn --scope all.", "--keep-rows")
 
     def over(self, others: LearnOptions) -> Self:
         """These, and where they say nothing the others; tables are joined."""

@@ -14,6 +14,8 @@ _FLAGS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"missing=\['([^']*)'\]", lambda found: f"--missing {shlex.quote(found[1])}"),
     (r"key='([^']*)'", r"--key \1"),
     (r"max_bad=", "--max-bad "),
+    (r"make the pipeline with keep_rows=True, or fit a new one", "learn with --keep-rows, or anew"),
+    (r"unlearn\(\.\.\., scope='all'\)|scope='all'", "--scope all"),
     (r"header=True", "--header"),
     (r"header=False", "--no-header"),
     (r"schema=read_run\(folder\)\.schema", "the same options"),
