@@ -56,7 +56,7 @@ COMPOSITES: dict[str, Callable[[], Any]] = {
         OnlineColumns([("all", OnlineScaler(warm_up=8, after="move"), "numbers")]), linear()
     ),
     "mixture": lambda: CalibratedOnline(linear(), window=100),
-    "isotonic": lambda: CalibratedOnline(linear(), "isotonic", window=2000),
+    "platt": lambda: CalibratedOnline(linear(), "platt", window=2000),
     "calibrated pipeline": lambda: CalibratedOnline(
         make_online_pipeline(OnlineScaler(warm_up=32), exact()), "platt", window=50
     ),

@@ -43,19 +43,6 @@ void bind_curves(nb::module_& m) {
         },
         nb::arg("breaks"), nb::arg("values"), "The value behind as many breaks as are reached.");
     m.def(
-        "pieces",
-        [](const Vector<double>& breaks, const Vector<double>& origins,
-           const Vector<double>& slopes, const Vector<double>& bases) {
-            std::vector<calibrate::Piece> pieces;
-            for (const auto* each : {&origins, &slopes, &bases})
-                same_length("pieces", each->shape(0), breaks.shape(0) + 1);
-            for (std::size_t i = 0; i < origins.shape(0); ++i)
-                pieces.push_back({origins.data()[i], slopes.data()[i], bases.data()[i]});
-            return Curve{calibrate::Pieces{Breaks(view(breaks)), std::move(pieces)}};
-        },
-        nb::arg("breaks"), nb::arg("origins"), nb::arg("slopes"), nb::arg("bases"),
-        "base + slope * (score - origin) of the piece behind as many breaks as are reached.");
-    m.def(
         "mix",
         [](const Sums& sums, const Vector<double>& scores, const nb::tuple& parts) {
             same_length("sums", sums.shape(0), scores.shape(0));

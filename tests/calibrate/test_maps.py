@@ -10,10 +10,8 @@ from sklearn.calibration import _SigmoidCalibration
 from sklearn.isotonic import IsotonicRegression
 
 from onlinesvm.calibrate.maps import (
-    Line,
     Sigmoid,
     Steps,
-    fit_isotonic,
     fit_platt,
     fit_temperature,
     fit_venn_abers,
@@ -44,12 +42,6 @@ def test_platt_never_turns_the_scores_over() -> None:
     assert np.isclose(level.one(3.0), (HITS.sum() + 1) / (len(HITS) + 2))
 
 
-def test_isotonic_is_scikit_learns() -> None:
-    theirs = IsotonicRegression(out_of_bounds="clip").fit(S, HITS)
-    inside = np.clip(theirs.predict(S), 1 / 502, 1 - 1 / 502)
-    assert np.allclose(many(fit_isotonic(S, HITS), S), inside, atol=1e-9)
-
-
 @given(points=halves)
 def test_venn_abers_by_its_definition(points: list[tuple[int, bool]]) -> None:
     scores = np.array([s for s, _ in points]) / 2.0
@@ -78,7 +70,7 @@ def test_temperature_is_the_best_of_a_fine_grid(scale: float) -> None:
     assert all(loss(best) <= loss(best * (1 + off)) + 1e-9 for off in (-0.1, -0.01, 0.01, 0.1))
 
 
-@pytest.mark.parametrize("fit", [fit_platt, fit_isotonic, fit_venn_abers])
+@pytest.mark.parametrize("fit", [fit_platt, fit_venn_abers])
 @given(points=halves)
 def test_all_rise_and_come_back_from_their_tables(fit, points) -> None:  # type: ignore[no-untyped-def]
     scores = np.array([s for s, _ in points]) / 2.0
@@ -92,21 +84,18 @@ def test_all_rise_and_come_back_from_their_tables(fit, points) -> None:  # type:
     assert np.array_equal(many(again, grid), p)
 
 
-@pytest.mark.parametrize("fit", [fit_isotonic, fit_venn_abers])
 @pytest.mark.parametrize(
     ("scale", "shift"), [(1.0, 0.0), (1e-300, 0.0), (1e-9, 1e6), (1e200, -1e200)]
 )
-def test_rows_by_thousands_have_the_bits_of_rows_by_few(fit, scale, shift) -> None:  # type: ignore[no-untyped-def]
+def test_rows_by_thousands_have_the_bits_of_rows_by_few(scale, shift) -> None:  # type: ignore[no-untyped-def]
     knots = S * scale + shift
-    made = fit(knots, HITS)
+    made = fit_venn_abers(knots, HITS)
     between = (knots[1:] + knots[:-1]) / 2
     near = np.nextafter(knots, np.inf), np.nextafter(knots, -np.inf)
     asked = np.concatenate([knots, *near, between, 100 * knots, -100 * knots, [np.inf, -np.inf]])
     few = np.concatenate([many(made, part) for part in np.array_split(asked, 9)])
     assert np.array_equal(many(made, asked), few)
     assert np.array_equal([made.one(x) for x in asked[::7]], few[::7])
-    if fit is fit_isotonic:
-        assert np.allclose(few, np.interp(asked, made.knots, made.values), atol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -114,10 +103,6 @@ def test_rows_by_thousands_have_the_bits_of_rows_by_few(fit, scale, shift) -> No
     [
         (Sigmoid, [[-1.0, 0.0]]),
         (Sigmoid, [[np.nan, 0.0]]),
-        (Line, [[0.0, 0.2], [0.0, 0.3]]),
-        (Line, [[0.0, 0.3], [1.0, 0.2]]),
-        (Line, [[0.0, 0.3], [1.0, 1.2]]),
-        (Line, [[0.0, 0.3, 0.4]]),
         (Steps, [[0.0, 0.3], [1.0, 0.5]]),
         (Steps, [[0.0, 0.3], [np.inf, 0.2]]),
         (Steps, [[0.0, 0.3], [0.0, 0.4], [np.inf, 0.5]]),

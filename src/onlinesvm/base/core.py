@@ -173,11 +173,6 @@ def levels(breaks: Floats, values: Floats) -> Curve:
     return _core.levels(breaks, values)
 
 
-def pieces(breaks: Floats, origins: Floats, slopes: Floats, bases: Floats) -> Curve:
-    """``base + slope * (score - origin)`` behind as many breaks as a score has reached."""
-    return _core.pieces(breaks, origins, slopes, bases)
-
-
 def mix(scores: Floats, parts: Parts) -> Floats:
     """The sum of the curves at each score, each times its weight."""
     sums = np.empty(len(scores))

@@ -14,9 +14,8 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.isotonic import isotonic_regression
 
-from ..base.core import Parts, levels, mix, mix_pairs, pieces, sigmoid, with_a_hit
+from ..base.core import Parts, levels, mix, mix_pairs, sigmoid, with_a_hit
 
 Floats = NDArray[np.float64]
 
@@ -80,40 +79,6 @@ class Sigmoid(Drawn):
         if table.shape != (1, 2) or not np.isfinite(table).all() or table[0, 0] < 0:
             raise ValueError("a sigmoid of its calibration is damaged")
         return Sigmoid(*table[0].tolist())
-
-
-@dataclass(frozen=True)
-class Line(Drawn):
-    """Straight from knot to knot, level beyond the first and the last."""
-
-    knots: Floats
-    values: Floats
-
-    @cached_property
-    def parts(self) -> Parts:
-        # Behind each number of knots: where the piece begins, how it rises, and from where.
-        before = np.append(0, np.arange(len(self.knots)))
-        slopes = np.zeros(len(self.knots) + 1)
-        slopes[1:-1] = np.diff(self.values) / np.diff(self.knots)
-        return ((1.0, pieces(self.knots, self.knots[before], slopes, self.values[before])),)
-
-    def one(self, score: float) -> float:
-        return float(np.interp(score, self.knots, self.values))
-
-    @property
-    def nbytes(self) -> int:
-        return 10 * int(self.knots.nbytes)  # with the curve and its cells
-
-    def table(self) -> Floats:
-        return np.stack([self.knots, self.values], axis=1)
-
-    @staticmethod
-    def from_table(table: Floats) -> Line:
-        if table.ndim != 2 or table.shape[1] != 2:
-            raise ValueError("a line of its calibration is damaged")
-        line = Line(np.ascontiguousarray(table[:, 0]), np.ascontiguousarray(table[:, 1]))
-        _demand_rising(line.knots, line.values)
-        return line
 
 
 @dataclass(frozen=True)
@@ -205,18 +170,6 @@ def _by_score(scores: Floats, hits: NDArray[np.bool_]) -> tuple[Floats, Floats, 
     return knots, count, np.bincount(places, weights=hits).astype(np.float64)
 
 
-def fit_isotonic(scores: Floats, hits: NDArray[np.bool_]) -> Line:
-    """The rising map of least squares (Zadrozny & Elkan); nothing is ever certain."""
-    knots, count, sums = _by_score(scores, hits)
-    values = isotonic_regression(sums / count, sample_weight=count)
-    least = 1 / (len(scores) + 2)
-    values = np.clip(values, least, 1 - least)
-    # Of a level stretch, its two ends say all.
-    ends = np.ones(len(knots), dtype=bool)
-    ends[1:-1] = (values[1:-1] != values[:-2]) | (values[1:-1] != values[2:])
-    return Line(knots[ends], np.asarray(values[ends], dtype=np.float64))
-
-
 def fit_venn_abers(scores: Floats, hits: NDArray[np.bool_]) -> Steps:
     """Inductive Venn-Abers: isotonic regression with the new score as a miss, and as a hit.
 
@@ -239,7 +192,6 @@ def fit_venn_abers(scores: Floats, hits: NDArray[np.bool_]) -> Steps:
 #: How a class is told from the rest, by the word for it.
 FITS: dict[str, tuple[Callable[[Floats, NDArray[np.bool_]], Map], Callable[[Floats], Map]]] = {
     "platt": (fit_platt, Sigmoid.from_table),
-    "isotonic": (fit_isotonic, Line.from_table),
     "venn-abers": (fit_venn_abers, Steps.from_table),
 }
 

@@ -246,13 +246,13 @@ class Mixture:
             arrays |= {f"{word}.{name}": array for name, array in parts.items()}
 
 
-#: What a mixture is made of. Isotonic regression is not: Venn-Abers is the same with its doubt.
+#: What a mixture is made of.
 _MIXED = {"platt": "platt", "temperature": "temperature", "venn_abers": "venn-abers"}
-METHODS = ("mixture", *FITS, "temperature")
+METHODS = ("mixture", "platt")
 
 
 def method_of(word: str, window: int) -> Method:
-    """The method of this name; a mixture has each twice where the window is long.
+    """The method or part of this name; a mixture has each part twice where the window is long.
 
     Once for the whole window and once for its latest tenth, which follows a change at once. It
     expects one change of mind in the shorter.

@@ -40,23 +40,21 @@ class CalibratedOnline(ClassifierMixin, WrapsModel):
 
     The cost: predicting takes a map more, learning a score more, row by row, and a fit of the map
     whenever a sixteenth of the window is new: several updates of a linear model, and with
-    ``"mixture"`` or ``"venn-abers"`` tens of them. Memory is ``window`` scores of each class. A
+    ``"mixture"`` tens of them. Memory is ``window`` scores of each class. A
     model that solves every call as a whole is asked and taught call by call.
 
     Parameters
     ----------
     model : classifier of this library with ``partial_fit``, or a pipeline that ends with one
         It is left as it is; a copy learns.
-    method : {"mixture", "platt", "isotonic", "temperature", "venn-abers"}, default="mixture"
+    method : {"mixture", "platt"}, default="mixture"
         ``"mixture"`` lets Platt, temperature and Venn-Abers speak with the weight that each has
         earned by the labels so far, each twice where ``window`` is 1,000 or more: fitted to all of
         it, and to its latest tenth, which follows a change. Its logarithmic loss is at most that of
         the best of them and about ``10 / window`` an example (``1 / window`` below 1,000), and it
-        may change its mind. ``"platt"`` fits a sigmoid
-        and wants the fewest examples, ``"isotonic"`` any rising curve, ``"venn-abers"`` the like
-        with a guarantee on exchangeable data; more than two classes are told from the rest one
-        by one, and their probabilities divided by the sum. ``"temperature"`` divides all scores
-        by one number and takes the softmax: the class predicted is always the model's own.
+        may change its mind. ``"platt"`` fits a sigmoid: the
+        cheapest, and it wants the fewest examples; more than two classes are told from the rest
+        one by one, and their probabilities divided by the sum.
     window : int, default=2000
         How many of the latest scores count. Fewer follow a change faster, more are less noisy; a
         single method goes by all of them, and is wrong for about as many rows after a change.
@@ -76,11 +74,9 @@ class CalibratedOnline(ClassifierMixin, WrapsModel):
     ----------
     J. Platt, "Probabilistic outputs for support vector machines", 1999. H.-T. Lin, C.-J. Lin and
     R. Weng, "A note on Platt's probabilistic outputs for support vector machines", 2007.
-    B. Zadrozny and C. Elkan, "Transforming classifier scores into accurate multiclass probability
-    estimates", 2002. V. Vovk, I. Petej and V. Fedorova, "Large-scale probabilistic predictors with
-    and without guarantees of validity", 2015. M. Herbster and M. Warmuth, "Tracking the best
-    expert", 1998. I. Gibbs and E. Candes, "Adaptive conformal inference
-    under distribution shift", 2021.
+    V. Vovk, I. Petej and V. Fedorova, "Large-scale probabilistic predictors with and without
+    guarantees of validity", 2015. M. Herbster and M. Warmuth, "Tracking the best expert", 1998.
+    I. Gibbs and E. Candes, "Adaptive conformal inference under distribution shift", 2021.
 
     Examples
     --------
@@ -104,7 +100,7 @@ class CalibratedOnline(ClassifierMixin, WrapsModel):
     def __init__(
         self,
         model: Any,
-        method: Literal["mixture", "platt", "isotonic", "temperature", "venn-abers"] = "mixture",
+        method: Literal["mixture", "platt"] = "mixture",
         *,
         window: int = 2000,
         alphas: Sequence[float] = (0.1,),

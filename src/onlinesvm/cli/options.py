@@ -56,7 +56,7 @@ def how(help: str, *flags: str, **more: Any) -> Any:
 def register(app: typer.Typer, command: Callable[..., None]) -> None:
     """Add a command; a parameter that is a dataclass stands for an option for each field."""
     hints = get_type_hints(command, include_extras=True)
-    groups = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
+    groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
     parameters: list[Parameter] = []
     for one in signature(command).parameters.values():
         kind = hints[one.name]

@@ -82,26 +82,8 @@ struct Levels {
     }
 };
 
-// Straight from break to break: after i breaks, base_i + slope_i (score - origin_i).
-struct Piece {
-    double origin, slope, base;
-};
-struct Pieces {
-    Breaks breaks;
-    std::vector<Piece> pieces;
-
-    void add(double weight, Numbers scores, double* sums) const {
-        constexpr double kFar = 1e300;  // infinity times a slope of 0 is no number
-        for (std::size_t i = 0; i < scores.size(); ++i) {
-            const Piece& p = pieces[breaks.reached(scores[i])];
-            const double past = std::clamp(scores[i], -kFar, kFar) - p.origin;
-            sums[i] += weight * (p.base + p.slope * past);
-        }
-    }
-};
-
 struct Curve {
-    std::variant<Sigmoid, Levels, Pieces> form;
+    std::variant<Sigmoid, Levels> form;
 
     void add(double weight, Numbers scores, double* sums) const {
         std::visit([&](const auto& f) { f.add(weight, scores, sums); }, form);
