@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from html import escape
 from typing import Any
 
-from onlinesvm.report.section import Section
+from onlinesvm.report.section import Section, render
 
 __all__ = ["confusion_section"]
 
@@ -31,34 +30,28 @@ def _order(label: Any) -> tuple[bool, Any]:
 
 
 def _matrix(pairs: Mapping[tuple[Any, Any], int], labels: list[Any]) -> str:
-    heads = "".join(f"<th>{_name(label)}</th>" for label in labels)
     rows = []
     for truth in labels:
         whole = sum(n for (t, _), n in pairs.items() if t == truth)
-        cells = (_cell(pairs.get((truth, guess), 0), whole, truth == guess) for guess in labels)
-        rows.append(f"<tr><th>{_name(truth)}</th>{''.join(cells)}</tr>")
-    table = f"<table>\n<tr><th></th>{heads}</tr>\n" + "\n".join(rows) + "\n</table>"
-    return f'<div class="wide">{table}</div>'
+        cells = [_cell(pairs.get((truth, guess), 0), whole, truth == guess) for guess in labels]
+        rows.append((_name(truth), cells))
+    return render("confusion.html", heads=["", *map(_name, labels)], rows=rows)
 
 
-def _cell(count: int, whole: int, right: bool) -> str:
+def _cell(count: int, whole: int, right: bool) -> dict[str, str]:
     share = count / whole if whole else 0.0
     hue = "var(--right)" if right else "var(--wrong)"
     # No weaker than 8 %, so that a single mistake can be seen.
     shade = f"color-mix(in srgb, {hue} {max(8, 70 * share):.0f}%, transparent)"
-    style = f' style="background: {shade}"' if count else ""
-    return f"<td{style}>{count:,}<small>{share:.0%}</small></td>"
+    return {"text": f"{count:,}", "share": f"{share:.0%}", "shade": shade if count else ""}
 
 
 def _list(pairs: Mapping[tuple[Any, Any], int]) -> str:
     wrong = sorted(((n, t, g) for (t, g), n in pairs.items() if t != g), key=lambda w: -w[0])
-    rows = "".join(
-        f"<tr><th>{_name(t)}</th><td>{_name(g)}</td><td>{n:,}</td></tr>" for n, t, g in wrong[:20]
-    )
-    heads = "<tr><th>truth</th><th>answer</th><th>times</th></tr>"
-    return f'<div class="wide"><table>\n{heads}\n{rows}\n</table></div>'
+    rows = [(_name(t), [{"text": _name(g)}, {"text": f"{n:,}"}]) for n, t, g in wrong[:20]]
+    return render("confusion.html", heads=["truth", "answer", "times"], rows=rows)
 
 
 def _name(label: Any) -> str:
     text = "none" if label is None else str(label)
-    return escape(text if len(text) <= 24 else text[:23] + "…")
+    return text if len(text) <= 24 else text[:23] + "…"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import Any
 
-from onlinesvm.report.section import Section
+from onlinesvm.report.section import Section, render
 
 __all__ = ["letters_section", "where"]
 
@@ -25,22 +24,18 @@ def letters_section(letters: Sequence[Mapping[str, Any]], total: int) -> Section
         How many there are.
     """
     reasons = Counter(str(letter.get("reason", "")) for letter in letters)
-    most = "".join(
-        f"<tr><th>{escape(reason)}</th><td>{n:,}</td></tr>" for reason, n in reasons.most_common(8)
-    )
-    rows = "".join(
-        f"<tr><th>{escape(where(letter))}</th><td>{escape(str(letter.get('column') or ''))}</td>"
-        f"<td>{escape(str(letter.get('reason', '')))}</td>"
-        f"<td><code>{escape(_short(str(letter.get('text', ''))))}</code></td></tr>"
+    rows = [
+        {
+            "where": where(letter),
+            "column": letter.get("column") or "",
+            "reason": letter.get("reason", ""),
+            "text": _short(str(letter.get("text", ""))),
+        }
         for letter in letters[:_SHOWN]
-    )
-    body = (
-        f'<div class="wide words"><table>{most}</table></div>\n<div class="wide words"><table>\n'
-        "<tr><th>where</th><th>column</th><th>why</th><th>row</th></tr>\n"
-        f"{rows}\n</table></div>"
-    )
-    rows = "1 row" if total == 1 else f"{total:,} rows"
-    return Section(f"{rows} could not be used", body, "full")
+    ]
+    body = render("letters.html", reasons=reasons.most_common(8), rows=rows)
+    count = "1 row" if total == 1 else f"{total:,} rows"
+    return Section(f"{count} could not be used", body, "full")
 
 
 def where(letter: Mapping[str, Any]) -> str:

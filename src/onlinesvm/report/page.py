@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 from onlinesvm.atomic import replacing
 from onlinesvm.report.drawing import THEMED, inline_svg, panel
 from onlinesvm.report.history import plot_history, snapshot_row
-from onlinesvm.report.page_style import STYLE
-from onlinesvm.report.section import Section
+from onlinesvm.report.section import Section, render
 from onlinesvm.visible import visible
 
 if TYPE_CHECKING:
@@ -70,29 +68,16 @@ def page_text(
     if not shots:
         raise ValueError("history is empty: pass the snapshots that prequential yields")
     drawings = {quantity: _drawing(shots, quantity, drifts) for quantity in _quantities(shots)}
-    page = "\n".join(
-        [
-            '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            '<meta http-equiv="Content-Security-Policy" '
-            "content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">",
-            f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>",
-            f"<h1>{escape(title)}</h1>",
-            _facts(facts or {}),
-            _table(shots[-1]),
-            _legend(drawings.values()),
-            "<main>",
-            *(_curve(quantity, ax).html() for quantity, ax in drawings.items()),
-            *(section.html() for section in sections),
-            "</main>\n</body>\n</html>\n",
-        ]
+    curves = [_curve(quantity, ax) for quantity, ax in drawings.items()]
+    page = render(
+        "page.html",
+        title=title,
+        facts=facts or {},
+        legend=_legend(drawings.values()),
+        sections=[*curves, *sections],
+        **_table(shots[-1]),
     )
     return visible(page, lines=True).encode()
-
-
-def _facts(facts: Mapping[str, str]) -> str:
-    rows = (f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in facts.items())
-    return f"<dl>{''.join(rows)}</dl>" if facts else ""
 
 
 def _quantities(shots: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -118,16 +103,15 @@ def _drawing(shots: Sequence[Mapping[str, Any]], quantity: str, drifts: Sequence
     return ax
 
 
-def _legend(drawings: Iterable[Axes]) -> str:
+def _legend(drawings: Iterable[Axes]) -> list[tuple[str, str]]:
     """Which line is whose, once for all drawings."""
-    handles = [handle for ax in drawings for handle in _handles(ax)]
-    lines = {label: (line.get_color(), line.get_linestyle()) for line, label in handles}
-    items = []
-    for label, (colour, dash) in lines.items():
-        style = {"-": "solid", "--": "dashed"}.get(dash, "dotted")
-        stroke = f"border-top: 2px {style} {THEMED.get(colour, colour)}"
-        items.append(f'<li><i style="{stroke}"></i>{escape(label)}</li>')
-    return f'<ul class="legend">{"".join(items)}</ul>'
+    lines = {label: line for ax in drawings for line, label in _handles(ax)}
+    styles = {"-": "solid", "--": "dashed"}
+    looks = {label: (line.get_color(), line.get_linestyle()) for label, line in lines.items()}
+    return [
+        (label, f"{styles.get(dash, 'dotted')} {THEMED.get(colour, colour)}")
+        for label, (colour, dash) in looks.items()
+    ]
 
 
 def _handles(ax: Axes) -> list[tuple[Any, str]]:
@@ -141,30 +125,25 @@ def _curve(quantity: str, ax: Axes) -> Section:
     return Section(_name(quantity), inline_svg(ax, quantity))
 
 
-def _table(last: Mapping[str, Any]) -> str:
-    rows = {name: snapshot_row(shot) for name, shot in last.items()}
-    every = dict.fromkeys(key for row in rows.values() for key in row)
+def _table(last: Mapping[str, Any]) -> dict[str, Any]:
+    """What the page says of the end of the stream: a row for each model."""
+    ends = {name: snapshot_row(shot) for name, shot in last.items()}
+    every = dict.fromkeys(key for row in ends.values() for key in row)
     metrics = [key.removeprefix("window_") for key in every if key.startswith("window_")]
-    facts = [f for f in (*_FACTS, "examples_per_second") if any(r.get(f) for r in rows.values())]
-    heads = "".join(f"<th>{escape(_name(key))}</th>" for key in (*metrics, *facts))
-    body = []
-    for name, row in rows.items():
-        cells = [
-            f"<td>{_shown(row.get(f'window_{m}'))}<small>{_shown(row.get(m))}</small></td>"
-            for m in metrics
-        ]
+    facts = [f for f in (*_FACTS, "examples_per_second") if any(r.get(f) for r in ends.values())]
+    rows = []
+    for name, row in ends.items():
         is_model = row.get("role", "model") == "model"
-        cells += [f"<td>{_fact(f, row.get(f)) if is_model else '-'}</td>" for f in facts]
-        role = "model" if is_model else "baseline"
-        body.append(f'<tr class="{role}"><th>{escape(str(name))}</th>{"".join(cells)}</tr>')
-    seen = next(iter(rows.values()))["seen"]
-    return (
-        f"<p>After {seen:,} examples, each predicted before it was learned. "
-        "Large: the last window; small: all of them.</p>\n"
-        f'<div class="wide"><table>\n<tr><th></th>{heads}</tr>\n'
-        + "\n".join(body)
-        + "\n</table></div>"
-    )
+        rows.append(
+            {
+                "role": "model" if is_model else "baseline",
+                "name": name,
+                "metrics": [(_shown(row.get(f"window_{m}")), _shown(row.get(m))) for m in metrics],
+                "facts": [_fact(f, row.get(f)) if is_model else "-" for f in facts],
+            }
+        )
+    seen = next(iter(ends.values()))["seen"]
+    return {"seen": seen, "heads": [_name(key) for key in (*metrics, *facts)], "rows": rows}
 
 
 def _name(quantity: str) -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
-from typing import Literal
+from functools import cache
+from typing import Any, Literal
 
-__all__ = ["Section"]
+__all__ = ["Section", "render"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class Section:
     ----------
     heading : str
     body : str
-        HTML; whoever makes it has escaped what came from a file.
+        HTML; text of a file in it must be escaped.
     width : {"half", "full"}
         Whether it may stand beside another.
     """
@@ -26,7 +26,21 @@ class Section:
     body: str
     width: Literal["half", "full"] = "half"
 
-    def html(self) -> str:
-        """The part as HTML."""
-        place = ' class="full"' if self.width == "full" else ""
-        return f"<section{place}>\n<h2>{escape(self.heading)}</h2>\n{self.body}</section>"
+
+def render(template: str, **values: Any) -> str:
+    """A template of this package with its values, which are escaped."""
+    return str(_environment().get_template(template).render(**values))
+
+
+@cache
+def _environment() -> Any:
+    try:
+        import jinja2
+    except ImportError as missing:
+        raise ImportError("pages need jinja2: pip install 'onlinesvm[report]'") from missing
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("onlinesvm.report"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
