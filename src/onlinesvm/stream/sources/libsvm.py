@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -54,9 +54,9 @@ class Libsvm:
             )
         if wishes.target not in (None, TARGET, "none", 0):
             raise ValueError(f"{where}: target must be {TARGET!r} or 'none', got {wishes.target!r}")
-        reasons = [_reason(line, WIDEST) for line in lines[:_FEW]]
-        if all(reasons):
-            raise ValueError(f"{where}: is no LIBSVM text: its first line {reasons[0]}")
+        parsed = [_parsed(line, WIDEST) for line in lines[:_FEW]]
+        if all(isinstance(row, str) for row in parsed):
+            raise ValueError(f"{where}: is no LIBSVM text: its first line {parsed[0]}")
         target = () if wishes.target == "none" else (Column(TARGET, "number", "target"),)
         return Libsvm(Schema(target, True, widest(lines)), (mark, 0))
 
@@ -87,11 +87,15 @@ class Libsvm:
         return [(a, b) for a, b in self.records.table(data) if not _is_comment(data[a:b])]
 
     def _carefully(self, lines: list[bytes]) -> tuple[tuple[Any, Any], dict[int, Fault]]:
-        """The rows of the good lines, and the faults of the others."""
-        reasons = [_reason(line, self.schema.width) for line in lines]
-        faults = {i: Fault(reason) for i, reason in enumerate(reasons) if reason}
-        rows, refused = self._by_halves([i for i in range(len(lines)) if i not in faults], lines)
-        return rows, faults | {i: Fault("is no LIBSVM text") for i in refused}
+        """The rows of the good lines, one by one, and the faults of the others."""
+        parsed = [_parsed(line, self.schema.width) for line in lines]
+        faults = {i: Fault(row) for i, row in enumerate(parsed) if isinstance(row, str)}
+        rows = [row for row in parsed if not isinstance(row, str)]
+        ends = np.cumsum([0, *(len(row.columns) for row in rows)])
+        columns = np.array([j for row in rows for j in row.columns], dtype=np.int64)
+        values = np.array([v for row in rows for v in row.values], dtype=np.float64)
+        X = sp.csr_array((values, columns, ends), shape=(len(rows), self.schema.width))
+        return (X, np.array([row.label for row in rows], dtype=np.float64)), faults
 
     def _read(self, data: bytes) -> tuple[Any, Any] | None:
         """Rows that scikit-learn reads, or None where it refuses one."""
@@ -106,26 +110,6 @@ class Libsvm:
         except (ValueError, OverflowError):
             return None
         return sp.csr_array(X), y
-
-    def _by_halves(self, which: list[int], lines: list[bytes]) -> tuple[tuple[Any, Any], list[int]]:
-        """The rows of some lines, and those that are refused after all."""
-        refused: list[int] = []
-
-        def read(part: list[int]) -> Iterator[tuple[Any, Any]]:
-            rows = self._read(b"\n".join(lines[i] for i in part))
-            if rows is not None:
-                yield rows
-            elif len(part) == 1:
-                refused.extend(part)
-            else:
-                yield from read(part[: len(part) // 2])
-                yield from read(part[len(part) // 2 :])
-
-        parts = list(read(which))
-        if not parts:
-            return (sp.csr_array((0, self.schema.width)), np.empty(0)), refused
-        X = sp.csr_array(sp.vstack([X for X, _ in parts]))
-        return (X, np.concatenate([y for _, y in parts])), refused
 
 
 def looks_like_it(line: bytes) -> bool:
@@ -152,35 +136,46 @@ def _is_comment(line: bytes) -> bool:
     return line.lstrip().startswith(b"#")
 
 
-def _reason(line: bytes, width: int) -> str:
-    """Why a line is no row; "" where nothing is seen."""
-    label, *pairs = line.partition(b"#")[0].split()
-    try:
-        float(label)
-    except ValueError:
-        return f"has {label.decode(errors='backslashreplace')!r:.40} for a label"
-    before = 0
+class _Row(NamedTuple):
+    label: float
+    columns: list[int]
+    values: list[float]
+
+
+def _parsed(line: bytes, width: int) -> _Row | str:
+    """A line as a row, or why it is none."""
+    word, *pairs = line.partition(b"#")[0].split()
+    label = _float(word)
+    if label is None:
+        return f"has {word.decode(errors='backslashreplace')!r:.40} for a label"
+    row, before = _Row(label, [], []), 0
     for pair in pairs:
-        name, colon, value = pair.partition(b":")
-        text = pair.decode(errors="backslashreplace")
+        name, colon, text = pair.partition(b":")
+        shown = pair.decode(errors="backslashreplace")
         if name == b"qid" and not before:
             continue
         if not colon or not name.isdigit() or len(name) > 18:
-            return f"has {text!r:.40}, which is no feature:value"
+            return f"has {shown!r:.40}, which is no feature:value"
+        if int(name) == 0:
+            return "counts features from 0, not from 1"
         if int(name) <= before:
-            return (
-                "counts features from 0, not from 1"
-                if int(name) == 0
-                else (f"has feature {int(name)} behind feature {before}; they must ascend")
-            )
+            return f"has feature {int(name)} behind feature {before}; they must ascend"
         if int(name) > width:
             return f"has feature {int(name)}, beyond the {width} that are known"
-        try:
-            float(value)
-        except ValueError:
-            return f"has {text!r:.40}, whose value is no number"
+        value = _float(text)
+        if value is None:
+            return f"has {shown!r:.40}, whose value is no number"
         before = int(name)
-    return ""
+        row.columns.append(before - 1)
+        row.values.append(value)
+    return row
+
+
+def _float(text: bytes) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
 
 
 def _odd(X: Any, y: Any) -> dict[int, Fault]:
