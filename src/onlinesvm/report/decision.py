@@ -73,19 +73,9 @@ def plot_decision(
     """
     names = _axis_names(X)
     X, y = _points(X), np.asarray(y)
-    if y.shape != (len(X),):
-        raise ValueError(f"y needs one label for each of the {len(X)} rows of X, got {y.shape}")
     if resolution < 2:
         raise ValueError(f"resolution must be at least 2, got {resolution!r}")
-    classes = _classes(model)
-    if not 2 <= len(classes) <= _MOST_CLASSES:
-        raise ValueError(
-            f"the model knows {len(classes):,} classes; a plane is drawn for 2 to {_MOST_CLASSES}"
-        )
-    strangers = set(y.tolist()) - set(classes.tolist())
-    if strangers:
-        raise ValueError(f"y holds labels the model does not know: {_listing(strangers)}")
-
+    classes = _known_classes(model, X, y)
     ax = axes_or_new(ax)
     plane = _Plane.around(X, resolution)
     f = _scores(model, plane.points())
@@ -105,6 +95,21 @@ def plot_decision(
     if legend:
         _draw_legend(ax, len(classes))
     return ax
+
+
+def _known_classes(model: Any, X: Any, y: Any) -> Any:
+    """The classes of the model; a ValueError where they cannot be drawn or y has others."""
+    if y.shape != (len(X),):
+        raise ValueError(f"y needs one label for each of the {len(X)} rows of X, got {y.shape}")
+    classes = _classes(model)
+    if not 2 <= len(classes) <= _MOST_CLASSES:
+        raise ValueError(
+            f"the model knows {len(classes):,} classes; a plane is drawn for 2 to {_MOST_CLASSES}"
+        )
+    strangers = set(y.tolist()) - set(classes.tolist())
+    if strangers:
+        raise ValueError(f"y holds labels the model does not know: {_listing(strangers)}")
+    return classes
 
 
 class _Plane(NamedTuple):

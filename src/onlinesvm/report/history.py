@@ -85,6 +85,11 @@ def plot_history(
     for k, drift in enumerate(drifts):
         label = None if k else "drift"
         ax.axvline(drift, color=DRIFT, linewidth=1.2, linestyle=(0, (1, 2)), zorder=0, label=label)
+    _finish(ax, quantity)
+    return ax
+
+
+def _finish(ax: Axes, quantity: str) -> None:
     ax.set_xlabel("examples seen")
     ax.xaxis.set_major_formatter("{x:,.0f}")
     ax.yaxis.set_major_formatter(_format(quantity))
@@ -96,7 +101,6 @@ def plot_history(
     legend = ax.legend(facecolor=PAPER, edgecolor="none", framealpha=0.6, fontsize="small")
     for text in legend.get_texts():
         text.set_parse_math(False)  # a name with dollars is a name
-    return ax
 
 
 def snapshot_row(snapshot: Any) -> Mapping[str, Any]:

@@ -89,18 +89,11 @@ class Delimited:
         names = told or names
         cells = {name: _readable(below.column(j)) for j, name in enumerate(names)}
         settled = settle(where, names, cells, wishes, _decimal(cells, separator))
-        end = mark
-        if named:
-            end += max(quoting.cut(data, behind), 0) or len(data)
-        return Delimited(
-            settled.schema,
-            dict(settled.places),
-            width,
-            separator,
-            (end, head.data.count(b"\n", 0, end)),
-            quote,
-            (*notes, *settled.notes),
-        )
+        end = mark + ((max(quoting.cut(data, behind), 0) or len(data)) if named else 0)
+        start = end, head.data.count(b"\n", 0, end)
+        notes = (*notes, *settled.notes)
+        places = dict(settled.places)
+        return Delimited(settled.schema, places, width, separator, start, quote, notes)
 
     @property
     def character(self) -> str:

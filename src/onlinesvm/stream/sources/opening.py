@@ -144,14 +144,19 @@ def open_source(
     )
     if format is not None and format not in FORMATS:
         raise ValueError(f"format must be one of {', '.join(FORMATS)}, got {format!r}")
-    where = os.fspath(spec)
+    return _open(os.fspath(spec), format, wishes)
+
+
+def _open(where: str, format: str | None, wishes: Wishes) -> Source:
     if where == "-":
         return Pipe(standard_input(), lambda head: _settle("standard input", format, head, wishes))
     if (scheme := where.partition("://")[0]) in _ELSEWHERE and "://" in where:
         return _ELSEWHERE[scheme](where, wishes)
     path = Path(where)
     if path.is_dir():
-        return Folder(path, lambda p, s, ending: _in_folder(p, format, wishes, s, ending), schema)
+        return Folder(
+            path, lambda p, s, ending: _in_folder(p, format, wishes, s, ending), wishes.schema
+        )
     if not path.exists():
         raise ValueError(f"{path}: no such file; check the path")
     if not path.is_file():  # a named pipe, or what a shell makes of <(command)
