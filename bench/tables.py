@@ -7,9 +7,8 @@ A place for figures is a pair of comment lines; what stands between them is repl
 <!-- results: ramp_pass -->
 <!-- end -->
 
-The name is that of a result, or one of two that are made of several: "summary", the online pass in
-one table, then of every benchmark the bars it missed, or the one it came nearest to; and
-"sizing_by_key", a model for each key over many executors, simulated.
+The name is that of a result, or "sizing_by_key": a model for each key over many executors,
+simulated from two results.
 """
 
 from __future__ import annotations
@@ -21,12 +20,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bench.common import RESULTS, figure, geometric_mean
+from bench.common import RESULTS, figure
 from bench.quality.sizing import CASE, assumptions, sizing
-from bench.speed.ramp_pass import NOISY
 
 MISSING = "Not measured yet."
-MANY = 5  # bars missed, of which only the worst is shown
 
 
 def markdown(result: dict[str, Any]) -> str:
@@ -84,73 +81,6 @@ def table(head: list[str], rows: list[list[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in cells)
 
 
-def summary() -> str:
-    """What a README can hold: the nine tasks, then a line for each benchmark."""
-    parts = []
-    race = _result("ramp_pass")
-    if race:
-        ratios = {case: group["RampSVC"]["ratio"] for case, group in race["cases"].items()}
-        pairs = [(case, group["RampSVC"], group["SVC"]) for case, group in race["cases"].items()]
-        parts.append(
-            table(
-                ["task", "RampSVC pass / SVC.fit", "accuracy %, ours / SVC", "support vectors"],
-                [
-                    [
-                        case,
-                        figure(ours["ratio"]),
-                        f"{figure(ours['accuracy'])} / {figure(svc['accuracy'])}",
-                        f"{ours['SVs']:,} / {svc['SVs']:,}",
-                    ]
-                    for case, ours, svc in pairs
-                ],
-            )
-        )
-        parts.append(_means(ratios))
-    results = [json.loads(path.read_text()) for path in sorted(RESULTS.glob("*.json"))]
-    rows = [row for result in results if result["bars"] for row in _nearest(result)]
-    if rows:
-        head = ["benchmark", "bars held", "the nearest to its bar", "measured", "bar"]
-        parts.append(table(head, rows))
-    if race:
-        parts.append(_origin(race))
-    return "\n\n".join(parts) or MISSING
-
-
-def _means(ratios: dict[str, float]) -> str:
-    """Two noisy sets carry the mean over all, so the mean of the others stands beside it."""
-    every = geometric_mean(list(ratios.values()))
-    others = [ratio for case, ratio in ratios.items() if case not in NOISY]
-    return (
-        f"Geometric mean of pass / fit: **{figure(every)}** over all {len(ratios)}, "
-        f"**{figure(geometric_mean(others))}** over the {len(others)} other than "
-        f"{' and '.join(NOISY)}."
-    )
-
-
-def _nearest(result: dict[str, Any]) -> list[list[str]]:
-    """Every bar that was missed, of many the worst; or else the one that was nearest to be."""
-
-    def use(bar: dict[str, Any]) -> float:
-        """The share of its bound that a value takes: above one, it is missed."""
-        sign, bound = bar["bound"].split()
-        value = float(bar["value"])
-        if float(bound) == 0:
-            return 1 + (value if sign == "<=" else -value)
-        return value / float(bound) if sign == "<=" else float(bound) / value
-
-    bars = result["bars"]
-    missed = [bar for bar in bars if not bar["holds"]]
-    held = f"{len(bars) - len(missed)} of {len(bars)}"
-    shown = missed if 0 < len(missed) <= MANY else [max(bars, key=use)]
-    missing = " **missed**" if missed else ""
-    if len(missed) > MANY:
-        missing = f" **missed**, the worst of {len(missed)}"
-    return [
-        [result["name"], held, bar["claim"] + missing, figure(bar["value"]), bar["bound"]]
-        for bar in shown
-    ]
-
-
 def sizing_by_key() -> str:
     """A model for each key over many executors, from what `spark` and `bank` measured."""
     spark, bank = _result("spark"), _result("bank")
@@ -178,7 +108,7 @@ def _body(name: str) -> str:
     return markdown(result) if result else MISSING
 
 
-COMPOSED = {"summary": summary, "sizing_by_key": sizing_by_key}
+COMPOSED = {"sizing_by_key": sizing_by_key}
 
 
 def replace(text: str, mark: str, body: Callable[[str], str | None]) -> str:

@@ -30,11 +30,11 @@ import onlinesvm
 from bench.common import RESULTS, console
 from bench.peers import CACHE_MB
 from bench.quality.alone import Facts
-from bench.quality.budget import Behind
 from bench.quality.contests import SETS, STREAMS, TEXTS, Contest, available, blind
 from bench.quality.contests import contest as named
 from bench.quality.kinds import like_beside_like, which_kind
 from bench.quality.pages import FACTS, Field, map_of, matrix, origins, summary, winners
+from bench.quality.quality_budget import Behind
 from bench.quality.rivals import SIZE, Rival, River, Settings, Vowpal, measure
 from bench.tables import replace, table
 from reproduce.journal import Journal

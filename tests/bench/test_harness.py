@@ -112,21 +112,6 @@ def test_sizing_by_key_gives_back_what_it_was_made_from(bench, monkeypatch, tmp_
     assert "Not measured yet." in tables.fill(place)
 
 
-def test_the_summary_shows_what_was_missed_or_nearly(bench, report, monkeypatch, tmp_path):
-    from bench import tables
-
-    monkeypatch.setattr(tables, "RESULTS", tmp_path)
-    report.add("case", {"slow": bench.Lap([2.0], None)})
-    report.bar("easy", 5.0, at_least=1.0)
-    report.bar("bytes / |S|", 0.9, at_most=1.0)
-    report.finish()
-    assert "| try | 2 of 2 | bytes / \\|S\\| | 0.9 | <= 1 |" in tables.summary()
-    report.bar("speed", 2.0, at_least=3.0)
-    report.finish()
-    assert "| try | 2 of 3 | speed **missed** | 2 | >= 3 |" in tables.summary()
-    assert "bytes" not in tables.summary()
-
-
 def test_tables_of_ones_own_take_the_place_of_the_cases(bench, report, capsys):
     from bench.tables import markdown
 
@@ -189,7 +174,7 @@ def test_a_miss_is_bold_in_the_tournament_and_named(bench, report):
 @pytest.fixture
 def contest(bench):
     """A stream of 400 rows that turns round; nothing needs data or a download."""
-    from bench.quality.budget import Contest
+    from bench.quality.quality_budget import Contest
     from onlinesvm.datasets import make_rotating_boundary
 
     X, y = make_rotating_boundary(400, random_state=0)
@@ -197,7 +182,7 @@ def contest(bench):
 
 
 def test_a_contestant_is_a_line_and_those_who_are_not_there_are_left_out(bench, contest):
-    from bench.quality import budget
+    from bench.quality import quality_budget as budget
 
     assert all(family.there for family in budget.FIELD if family.name.startswith("Budgeted"))
     nobody = budget.ours("NobodySVC", C=(1.0,))
@@ -210,7 +195,7 @@ def test_a_contestant_is_a_line_and_those_who_are_not_there_are_left_out(bench, 
 
 
 def test_what_does_not_count_and_who_knows_nothing(bench, contest):
-    from bench.quality.budget import Contest, ignorant, play
+    from bench.quality.quality_budget import Contest, ignorant, play
 
     class Reader:
         """Says 1 for ever, and remembers what it was asked before what it was told."""
@@ -238,7 +223,7 @@ def test_what_does_not_count_and_who_knows_nothing(bench, contest):
 
 
 def test_the_table_and_the_picture_of_a_contest(bench, report, contest, tmp_path):
-    from bench.quality import budget
+    from bench.quality import quality_budget as budget
 
     options = bench.Options(repeats=1, quick=True, only=())
     budget.run(report, contest, options)
@@ -269,4 +254,4 @@ def test_a_case_may_bear_the_name_of_a_benchmark(bench, monkeypatch):
     command, asked = importlib.import_module("bench.__main__"), []
     monkeypatch.setattr(command, "_run", lambda *told: asked.append(told) or 0)
     assert command.main(["spark", "--only", "predict"]) == 0
-    assert asked == [("bench.speed.spark", ["--only", "predict"])]
+    assert asked == [(command.QUALITY["spark"], ["--only", "predict"])]
