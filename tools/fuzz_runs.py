@@ -1,11 +1,11 @@
-"""Forge checkpoints and logs of runs and see that nothing worse than a ValueError happens.
+"""Forge databases of runs and see that nothing worse than a ValueError happens.
 
     python tools/fuzz_runs.py --count 20000 --seed 1 --jobs 2
     python tools/fuzz_runs.py --seed 1 --only 4711             # one case again, in this process
     python tools/fuzz_runs.py --tables 300 --seed 1            # hostile tables through the commands
 
-Runs of several kinds are killed half-way. Facts, arrays, rows and records of what they leave are
-changed and every checksum is computed anew, or bytes are cut off, flipped and repeated. Each is
+Runs of several kinds are killed half-way. Facts, arrays, rows, records and cells of what they leave
+are changed and every checksum is computed anew, or bytes are cut off, flipped and repeated. Each is
 read in a forked child with the limits of tools/fuzz_models.py, and one in sixteen is resumed and
 learns on. Case i of a seed is the same on every machine.
 
@@ -23,11 +23,15 @@ import os
 import resource
 import shutil
 import signal
+import sqlite3
 import sys
 import tempfile
 import traceback
 import warnings
+import zlib
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -49,15 +53,21 @@ from onlinesvm import (
 )
 from onlinesvm.base import persistence
 from onlinesvm.stream.run import Run, RunOptions, read_run
-from onlinesvm.stream.run.checkpoint import Checkpoint
-from onlinesvm.stream.run.folder import RunFolder
-from onlinesvm.stream.run.journal import Journal
-from onlinesvm.stream.run.log import _FRAME, _HEAD, _frame
-from onlinesvm.stream.run.syncing import Syncing
+from onlinesvm.stream.run.store import Store
 
+DATABASE, LETTERS = "run.sqlite", "dead_letters.jsonl"
 ROWS = 120
 RESUMED = 16  # one in so many is resumed, whatever its reader says
 HARMLESS = (ValueError, TypeError, NotImplementedError)  # of what was accepted and contradicts rows
+
+
+@contextmanager
+def database(files: dict[str, bytes]) -> Iterator[sqlite3.Connection]:
+    """The database of a run in memory; it is stored again afterwards."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
+        db.deserialize(files[DATABASE])
+        yield db
+        files[DATABASE] = db.serialize()
 
 
 class Killed:
@@ -78,13 +88,12 @@ class Killed:
             run.checkpoint()
             if not replays:
                 next(steps)
-            run._journal.cut(run._cutter.taken + 1)
-            run._journal.close()
+            run._store.cut(run._cutter.taken + 1)
+            run._store.close()
             run._lock.release()
-            self.run = run._config.run
-            self.files = {p.name: p.read_bytes() for p in Path(folder, "run").iterdir()}
-        for name in ("checkpoint-00000000.bin", "log-00000000.bin", "lock", "model.onlinesvm"):
-            self.files.pop(name, None)  # nothing to fall back to
+            self.files = {n: Path(folder, "run", n).read_bytes() for n in (DATABASE, LETTERS)}
+        with database(self.files) as db:
+            db.execute("DELETE FROM checkpoints WHERE number = 0")  # nothing to fall back to
 
     def source(self) -> ArraySource:
         return ArraySource(self.X, self.y, block=25, spoilt=13, replays=self.replays)
@@ -121,24 +130,50 @@ class Forger:
 
     def forge(self) -> str:
         """Changes a file and gives its name."""
-        names = sorted(name for name in self.files if not name.startswith("timings"))
-        weights = [4 if "checkpoint" in n or "log" in n else 1 for n in names]
-        name = str(self.rng.choice(names, p=np.array(weights) / sum(weights)))
-        data = self.files[name]
-        if self.rng.uniform() < 0.25:
-            self.files[name] = self.accident(data)
-        elif name.startswith("checkpoint"):
-            self.files[name] = self.checkpoint(data)
-        elif name.startswith("log"):
-            self.files[name] = self.log(data)
-        elif name == "run.json":
-            facts = json.loads(data)
-            self.change(facts)
-            self.files[name] = json.dumps(facts).encode()
-        else:
-            self.files[name] = self.accident(data)
-        self.did.insert(0, name)
+        name = LETTERS if self.rng.uniform() < 0.05 else DATABASE
+        self.did.append(name)
+        if name == LETTERS or self.rng.uniform() < 0.25:
+            self.files[name] = self.accident(self.files[name])
+            return name
+        with database(self.files) as db:
+            self.pick(
+                (self.config, self.checkpoint, self.checkpoint, self.log, self.log, self.cell)
+            )(db)
         return name
+
+    def config(self, db: sqlite3.Connection) -> None:
+        facts = json.loads(*db.execute("SELECT config FROM about").fetchone())
+        self.change(facts)
+        db.execute("UPDATE about SET config = ?", (json.dumps(facts),))
+
+    def cell(self, db: sqlite3.Connection) -> None:
+        """A value of any type anywhere, a row removed or twice, another table."""
+        table, *columns = self.pick(
+            (
+                ("about", "config"),
+                ("checkpoints", "number", "part", "data"),
+                ("log", "since", "cut", "rows", "crc", "block"),
+                ("facts", "since", "kind", "row"),
+            )
+        )
+        (row,) = db.execute(
+            f"SELECT ifnull(min(rowid), 1) + ? FROM {table}", (self.below(4),)
+        ).fetchone()
+        way, column = (
+            self.pick(("set", "set", "set", "remove", "twice", "define")),
+            self.pick(columns),
+        )
+        value = self.pick((None, -1, 2**62, 0.5, float("inf"), "x", "{}", b"", b"\xff" * 40))
+        self.did.append(f"{way} {table}.{column} of row {row}: {value!r:.40}")
+        if way == "set":
+            db.execute(f"UPDATE {table} SET {column} = ? WHERE rowid = ?", (value, row))
+        elif way == "remove":
+            db.execute(f"DELETE FROM {table} WHERE rowid = ?", (row,))
+        elif way == "twice":
+            words = ", ".join(columns)
+            db.execute(f"INSERT INTO {table} ({words}) SELECT {words} FROM {table}")
+        else:
+            db.execute(f"CREATE TRIGGER t AFTER UPDATE ON {table} BEGIN DELETE FROM {table}; END")
 
     def accident(self, data: bytes) -> bytes:
         """What disks and copies do: no checksum is mended."""
@@ -188,7 +223,11 @@ class Forger:
             found, facts = (facts, key), facts[key]
         return found
 
-    def checkpoint(self, data: bytes) -> bytes:
+    def checkpoint(self, db: sqlite3.Connection) -> None:
+        ((data,),) = db.execute("SELECT data FROM checkpoints").fetchall()
+        db.execute("UPDATE checkpoints SET data = ?", (self.packed(data),))
+
+    def packed(self, data: bytes) -> bytes:
         kind, found = persistence._unpack(data)
         arrays = {name: array.copy() for name, array in found.items()}
         way = self.rng.uniform()
@@ -232,29 +271,24 @@ class Forger:
         text = json.dumps(facts).encode()
         return len(text).to_bytes(4, "little") + text + data[4 + size :]
 
-    def log(self, data: bytes) -> bytes:
-        head, records = data[: _HEAD.size], []
-        at = _HEAD.size
-        while at < len(data):
-            length = _FRAME.unpack_from(data, at)[0]
-            at += _FRAME.size
-            records.append(data[at : at + length])
-            at += length
+    def log(self, db: sqlite3.Connection) -> None:
+        names = "since, cut, rows, crc, block"
+        records = db.execute(f"SELECT {names} FROM log ORDER BY id").fetchall()
+        db.execute("DELETE FROM log")
         for _ in range(1 + self.below(2)):
             self.record(records)
-        if self.rng.uniform() < 0.1:
-            head = self.accident(head)
-        return head + b"".join(_frame(r, i) + r for i, r in enumerate(records))
+        db.executemany(f"INSERT INTO log ({names}) VALUES (?, ?, ?, ?, ?)", records)
 
-    def record(self, records: list[bytes]) -> None:
+    def record(self, records: list[Any]) -> None:
         way = self.pick(("rows", "rows", "rows", "cut", "cut", "swap", "twice", "remove", "junk"))
         self.did.append(way)
         at = self.below(len(records))
         if way == "cut":
             number = self.pick([*models.INTEGERS[1:], 5, 40, 60, 90])
-            records.insert(at, b"C" + int(number).to_bytes(8, "little"))
+            records.insert(at, (1, int(number) % 2**63, None, None, None))
         elif way == "junk":
-            records.insert(at, self.rng.bytes(self.below(60)))
+            data = self.rng.bytes(self.below(60))
+            records.insert(at, (1, None, 3, zlib.crc32(data), data))
         elif not records:
             return
         elif way == "swap":
@@ -264,8 +298,10 @@ class Forger:
             records.append(records[at])
         elif way == "remove":
             del records[at]
-        elif records[at][:1] == b"R":
-            records[at] = records[at][:9] + self.rows(records[at][9:])
+        elif records[at][1] is None:
+            since, cut, rows, _, data = records[at]
+            data = self.rows(data)
+            records[at] = since, cut, rows, zlib.crc32(data), data
 
 
 # --- what happens ---------------------------------------------------------------------------------
@@ -280,7 +316,7 @@ def judge(killed: Killed, files: dict[str, bytes], name: str, folder: Path, *, r
         (path / other).write_bytes(data)
     models.loading(len(files[name]))
     try:
-        read(killed, path, name)
+        read(path)
     except ValueError as error:
         if "\n" in str(error):
             return f"a refusal of several lines: {error}"
@@ -303,7 +339,7 @@ def judge(killed: Killed, files: dict[str, bytes], name: str, folder: Path, *, r
             pass
         run.close()
     except HARMLESS:
-        run._journal.close()
+        run._store.close()
         run._lock.release()
         return "accepted, and failed later"
     except Exception:
@@ -311,18 +347,13 @@ def judge(killed: Killed, files: dict[str, bytes], name: str, folder: Path, *, r
     return "accepted"
 
 
-def read(killed: Killed, path: Path, name: str) -> None:
-    if name.startswith("checkpoint"):
-        Checkpoint.read(path / name)
-    elif name.startswith("log"):
-        journal = Journal(RunFolder(path), killed.run, 1, Syncing())
-        journal.close()
-        for _ in journal.blocks():
-            pass
-    else:
-        record = read_run(path)
-        record.evaluation()
-        for _ in record.dead_letters():
+def read(path: Path) -> None:
+    record = read_run(path)
+    for _ in (record.evaluation(), record.drifts(), *record.dead_letters(), record.checkpoint()):
+        pass
+    with Store(path / DATABASE, "never") as store:
+        store.back_to(1)
+        for _ in store.blocks():
             pass
 
 

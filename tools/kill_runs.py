@@ -10,17 +10,18 @@ A run over a source that can go back ("file"), over one that cannot ("pipe") or 
 each word of `fsync`, is killed and resumed until it reaches its end. Model, metrics and dead
 letters must then be, byte for byte, those of an undisturbed run, every row must have arrived once,
 and no row of a pipe that was acknowledged may have to come again. Kills are drawn over the whole
-life of a process, of which checkpoints here take up to a half. The points are taken in three ways:
-the process dies before the call; in the middle of it, for a write, or right after it; and the power
-fails, which takes whatever was not synced: data, new names, renames and removals. A power failure
-may take acknowledged rows unless `fsync` is "always". Killed in `unlearn`, no certificate and no
-word may be of examples that are still there, and the same command again must forget, certify and
-say so. A finding ends with status 1.
+life of a process, of which checkpoints here take up to a half. Points (tools/points.py) are calls
+of Python or of SQLite, and are taken in three ways: the process dies before the call; in the middle
+of it, for a write, or right after it; or the power fails, too. A power failure may take
+acknowledged rows unless `fsync` is "always". Killed in `unlearn`, no certificate and no word may be
+of examples that are still there, in a model or in a free page of the database, and the same command
+again must forget, certify and say so. A finding ends with status 1.
 """
 
 from __future__ import annotations
 
 import argparse
+import atexit
 import os
 import random
 import select
@@ -38,8 +39,10 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from doubles import ArraySource, stream
+import points
+from doubles import ArraySource, outcome, stream
 from fuzz_models import begin
+from points import CUT, Point
 from rich.console import Console
 from stream.sources.servers import nats_server, redis_server, to_nats, to_redis
 
@@ -54,14 +57,12 @@ from onlinesvm import (
 from onlinesvm.cli.forgetting import unlearn
 from onlinesvm.stream.run import Run, RunOptions, read_run
 from onlinesvm.stream.run import run as runner
-from onlinesvm.stream.run.checkpoint import Checkpoint
 from onlinesvm.stream.run.folder import RunFolder
+from onlinesvm.stream.run.store import Reader
 from onlinesvm.stream.sources import open_source
 
 SOURCES = ("file", "pipe", "redis", "nats")
 FSYNC = ("always", "interval", "never")
-RESULT = ("model.onlinesvm", "metrics.jsonl", "dead_letters.jsonl", "drifts.jsonl")
-CUT = 77  # the status of a child whose power was cut
 SHARED = "/dev/shm"  # where syncing costs nothing; what a kill leaves is the same
 
 
@@ -87,7 +88,7 @@ class Messages:
         self.rows, self.address = rows, address
 
     def open(self, folder: Path) -> Any:
-        known = (folder / "run.json").exists()
+        known = RunFolder(folder).has_run()
         schema = read_run(folder).schema if known else None
         return open_source(self.address, target="y", schema=schema)
 
@@ -110,7 +111,7 @@ class Case:
     def go_on(self, folder: Path, told: Callable[[int], None]) -> None:
         """Begin or resume, and learn to the end; tells how many rows are in safe hands."""
         source = self.rows.open(folder)
-        if (folder / "run.json").exists():
+        if RunFolder(folder).has_run():
             run = Run.resume(folder, source)
             if isinstance(source, ArraySource):
                 source.since = run.arrived  # whoever feeds a pipe goes on behind what was taken
@@ -134,7 +135,7 @@ class Case:
     def outcome(self, folder: Path) -> list[bytes]:
         """How many rows have arrived, and all that a run leaves that no clock has touched."""
         arrived = read_run(folder).checkpoint().arrived
-        return [str(arrived).encode(), *((folder / name).read_bytes() for name in RESULT)]
+        return [str(arrived).encode(), *outcome(folder)]
 
 
 # --- children -------------------------------------------------------------------------------------
@@ -145,10 +146,9 @@ class Child:
 
     def __init__(self, case: Case, folder: Path, point: Point | None = None) -> None:
         self._read, write = os.pipe()
-        tell = os.write  # before anybody sabotages it
 
         def told(rows: int) -> None:
-            tell(write, rows.to_bytes(8, "little", signed=True))
+            os.write(write, rows.to_bytes(8, "little", signed=True))
 
         def work() -> None:
             if point is not None:
@@ -229,81 +229,6 @@ def moment(rng: random.Random, usual: float, tries: int) -> float:
 # --- at every call --------------------------------------------------------------------------------
 
 
-class Point:
-    """The process dies at one of its calls to the file system."""
-
-    CALLS = ("write", "fsync", "fdatasync", "replace", "link", "ftruncate", "unlink")
-
-    def __init__(self, number: int, way: str) -> None:
-        self.number, self.way = number, way
-        self.count = 0
-        self.real = {name: getattr(os, name) for name in (*self.CALLS, "open")}
-        self.synced: dict[str, int] = {}
-        self.undo: list[Callable[[], None]] = []  # what lasts only once the folder is synced
-
-    def lie_in_wait(self) -> None:
-        for name in self.CALLS:
-            setattr(os, name, lambda *a, _name=name, **k: self.called(_name, *a, **k))
-        os.open = self.opened  # type: ignore[assignment]
-
-    def opened(self, path: Any, flags: int, *more: Any, **named: Any) -> int:
-        new = flags & os.O_CREAT and not os.path.exists(path)
-        file: int = self.real["open"](path, flags, *more, **named)
-        if new:
-            self.undo.append(lambda: Path(path).exists() and self.real["unlink"](path))
-        return file
-
-    def called(self, name: str, *given: Any, **named: Any) -> Any:
-        self.count += 1
-        strikes = self.count == self.number
-        if strikes and self.way == "before":
-            os._exit(CUT)
-        if strikes and self.way == "within" and name == "write":
-            self.real["write"](given[0], given[1][: len(given[1]) // 2])
-            os._exit(CUT)
-        self.remember(name, *given)
-        result = self.real[name](*given, **named)
-        self.settle(name, *given)
-        if strikes:
-            if self.way == "power":
-                self.cut_power()
-            os._exit(CUT)
-        return result
-
-    def remember(self, name: str, *given: Any) -> None:
-        """How to undo a change of the folder."""
-        if name in ("replace", "unlink"):
-            path = Path(given[-1])
-            old = path.read_bytes() if path.exists() else None
-            self.undo.append(lambda: self.put_back(path, old))
-
-    def put_back(self, path: Path, old: bytes | None) -> None:
-        if old is not None:
-            path.write_bytes(old)
-        elif path.exists():
-            self.real["unlink"](path)
-
-    def settle(self, name: str, *given: Any) -> None:
-        """What is on disk for good from now on."""
-        if name in ("fsync", "fdatasync"):
-            path = os.readlink(f"/proc/self/fd/{given[0]}")
-            if os.path.isdir(path):
-                self.undo.clear()
-            else:
-                self.synced[path] = os.fstat(given[0]).st_size
-        elif name == "replace":
-            self.synced.pop(os.fspath(given[1]), None)  # of the file that was there
-        elif name == "write":
-            self.synced.setdefault(os.readlink(f"/proc/self/fd/{given[0]}"), 0)
-
-    def cut_power(self) -> None:
-        for path, length in self.synced.items():
-            if os.path.exists(path) and os.path.getsize(path) > length:
-                os.truncate(path, length)
-        for change in reversed(self.undo):
-            change()
-
-
 def kill_at_points(
     case: Case, every: int, first: int, folder: Path, ways: tuple[str, ...]
 ) -> tuple[int, list[str]]:
@@ -316,9 +241,11 @@ def kill_at_points(
             killed = folder / "killed"
             shutil.rmtree(killed, ignore_errors=True)
             killed.mkdir()  # so that what a power failure takes is not the folder itself
-            status, told = Child(case, killed, Point(number, way)).wait()
+            point = Point(number, way, killed)
+            status, told = Child(case, killed, point).wait()
             if status == 0:
                 break
+            point.fail_power()
             kills += 1
             if status != CUT:
                 findings.append(f"{case.name}, {way} call {number}: status {status}")
@@ -335,7 +262,7 @@ def kill_at_points(
 
 # --- in the middle of unlearning ------------------------------------------------------------------
 
-WHO = "k7"
+WHO = "customer 7"
 
 
 def kill_unlearn(
@@ -350,16 +277,17 @@ def kill_unlearn(
         while True:
             shutil.rmtree(home, ignore_errors=True)
             shutil.copytree(whole, home)
-            point = Point(number, way)
-            point.synced = {str(p): p.stat().st_size for p in home.rglob("*") if p.is_file()}
+            point = Point(number, way, home)
             status, said = forgetting(home, kind, point)
             if status == 0:
                 break
+            point.fail_power()
             if status != CUT:
                 findings.append(f"unlearn of a {kind}, {way} call {number}: status {status}")
                 break
             kills += 1
-            held, certified = holds(home, kind), (home / "proof.json").exists()
+            certified = (home / "proof.json").exists()
+            held = holds(home, kind, certified)
             wrong = ""
             if held and (said or certified):
                 wrong = f"still held, certified: {certified}, said: {said!r}"
@@ -370,7 +298,8 @@ def kill_unlearn(
             else:
                 status = 0
             certified = (home / "proof.json").exists()
-            if status or holds(home, kind) or not certified or " forgotten of " not in said:
+            held = holds(home, kind, certified)
+            if status or held or not certified or " forgotten of " not in said:
                 wrong += f"; again: status {status}, certified: {certified}, said: {said!r}"
             if any(path.name.endswith(("-tmp", ".unlearning")) for path in home.rglob(".*")):
                 wrong += "; a scratch file stays"
@@ -383,7 +312,7 @@ def kill_unlearn(
 def learn_with_keys(kind: str, folder: Path, seed: int) -> None:
     """A run that a pipe or a file has fed, of which a part waits in log and checkpoint."""
     X, y = stream(150, seed)
-    keys = [f"k{i % 10}" for i in range(len(y))]
+    keys = [f"customer {i % 10}" for i in range(len(y))]
     source = ArraySource(X, y, block=40, replays=kind == "file", keys=keys)
     model = IncrementalSVC(kernel="linear", classes=("ja", "nein"))
     options = RunOptions(lesson=32, checkpoint_seconds=1e9, fsync="always")
@@ -395,7 +324,7 @@ def learn_with_keys(kind: str, folder: Path, seed: int) -> None:
             break
     else:
         run.model.save(folder / "m.onlinesvm")
-    run._journal.close()
+    run._store.close()
     run._lock.release()
 
 
@@ -417,17 +346,21 @@ def forgetting(home: Path, kind: str, point: Point | None) -> tuple[int, str]:
     return os.waitstatus_to_exitcode(status), words.read_text()
 
 
-def holds(home: Path, kind: str) -> bool:
+def holds(home: Path, kind: str, certified: bool) -> bool:
     """Whether any model on disk has examples of that key."""
     if kind == "model":
         return WHO in onlinesvm.load(home / "m.onlinesvm").keys_held()
-    run = RunFolder(home / "run")
-    models = [Checkpoint.read(run.checkpoint(n)).model for n in run.checkpoints()]
-    models += [onlinesvm.load(run.model)] if run.model.exists() else []
-    waiting = any(Checkpoint.read(run.checkpoint(n)).held is not None for n in run.checkpoints())
-    logged = any(WHO.encode() in run.log(n).read_bytes() for n in run.logs())
+    home = home / "run"
+    model = RunFolder(home).model
+    models = [onlinesvm.load(model)] if model.exists() else []
+    with Reader(RunFolder(home).database) as reader:
+        run = reader.config().run
+        found = [reader.checkpoint(run, number) for number in reader.numbers()]
+    models += [checkpoint.model for checkpoint in found]
+    waiting = any(checkpoint.held is not None for checkpoint in found)
     learned = [model for model in models if hasattr(model, "classes_")]
-    return waiting or logged or any(WHO in model.keys_held() for model in learned)
+    in_pages = certified and any(WHO.encode() in p.read_bytes() for p in home.glob("run.sqlite*"))
+    return waiting or in_pages or any(WHO in model.keys_held() for model in learned)
 
 
 # --- the command ----------------------------------------------------------------------------------
@@ -460,6 +393,9 @@ def main() -> int:
     parser.add_argument("--every", type=int, default=1, help="only at each so many-th call")
     parser.add_argument("--first", type=int, default=0, help="and begin with this one")
     args = parser.parse_args()
+    if args.points or args.unlearn:
+        points.load()
+        atexit.register(points.unload)
     runner._SHARE_OF_CHECKPOINTS = 2  # so that kills strike them, too
     tally: Counter[str] = Counter()
     findings: list[str] = []

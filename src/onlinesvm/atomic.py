@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-__all__ = ["opened_plainly", "plain_file", "replacing", "sync_folder"]
+__all__ = ["no_plain_file", "opened_plainly", "plain_file", "replacing", "sync_folder"]
 
 _DESCRIPTORS = Path("/proc/self/fd")
 
@@ -109,15 +109,15 @@ def plain_file(path: str | os.PathLike[str], flags: int) -> int:
         file = os.open(path, flags, 0o666)
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.EMLINK, errno.ENXIO):  # a link; a pipe to write to
-            raise _no_plain_file(path) from None
+            raise no_plain_file(path) from None
         raise
     if not stat.S_ISREG(os.fstat(file).st_mode):
         os.close(file)
-        raise _no_plain_file(path)
+        raise no_plain_file(path)
     return file
 
 
-def _no_plain_file(path: str | os.PathLike[str]) -> ValueError:
+def no_plain_file(path: str | os.PathLike[str]) -> ValueError:
     return ValueError(f"{path} is a link or no regular file; remove it")
 
 

@@ -10,8 +10,10 @@ import os
 import re
 import shlex
 import shutil
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import messy_files
@@ -369,9 +371,10 @@ def test_a_bank_is_refused_in_one_line_and_other_wrappers_are_shown(folder, tmp_
 
 def test_a_run_that_names_another_model_has_no_report(folder, tmp_path):
     shutil.copytree("petals.run", tmp_path / "r")
-    facts = json.loads((tmp_path / "r" / "run.json").read_text())
-    facts["model"]["name"] = "Nobody"
-    (tmp_path / "r" / "run.json").write_text(json.dumps(facts))
+    with closing(sqlite3.connect(tmp_path / "r" / "run.sqlite")) as db, db:
+        facts = json.loads(*db.execute("SELECT config FROM about").fetchone())
+        facts["model"]["name"] = "Nobody"
+        db.execute("UPDATE about SET config = ?", (json.dumps(facts),))
     assert "names another model" in refused("report", tmp_path / "r")
 
 

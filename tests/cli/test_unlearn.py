@@ -22,6 +22,7 @@ from onlinesvm.cli import forgetting
 from onlinesvm.cli.app import app
 from onlinesvm.cli.where import Request
 from onlinesvm.stream.run import Run, read_run
+from onlinesvm.stream.run.store import Reader
 from onlinesvm.stream.sources import open_source
 
 pytest.importorskip("pyarrow")
@@ -55,10 +56,10 @@ def test_a_customer_is_forgotten_everywhere(folder):
     assert "note: gamma = " in said
     assert "which were settled on rows that include removed ones, stay" in said
     assert "1 row as they came" in said
-    from onlinesvm.stream.run.checkpoint import Checkpoint
-
-    for path in folder.glob("shop.run/checkpoint-*.bin"):
-        assert len(Checkpoint.read(path).model.ids_of(17)) == 0
+    config = read_run("shop.run").config
+    with Reader(folder / "shop.run" / "run.sqlite") as reader:
+        for number in reader.numbers():
+            assert len(reader.checkpoint(config.run, number).model.ids_of(17)) == 0
     model = onlinesvm.load("shop.run/model.onlinesvm")
     assert len(model.ids_of(17)) == 0
     assert len(model.ids_of(16)) > 0
@@ -200,7 +201,7 @@ def test_rows_that_came_by_a_pipe_or_wait_are_forgotten_too(folder, how):
         source = open_source("shop.csv", schema=read_run(home).schema)
         again = Run.resume(home, Once(source))
         next(again.steps())
-        again._journal.close()
+        again._store.close()
         again._lock.release()
     assert bytes_with(folder / "shop.run", b"SECRET")
     run("unlearn", "shop.run", "--where", "name=SECRET", "--certificate", "proof.json")

@@ -71,7 +71,7 @@ def _in_file(
     saved = Saved.find(path)
     saved.demand("unlearn", "keeps no examples of its own and cannot unlearn")
     in_place = os.path.realpath(out) == os.path.realpath(path)
-    if (path.parent / "run.json").is_file() and in_place:
+    if (path.parent / "run.sqlite").is_file() and in_place:
         raise ValueError(f"{path}: belongs to a run, which would bring it back; name {path.parent}")
     columns = saved.key_columns
     note = _Note(Path(os.path.realpath(path)).with_name(f".{path.name}.unlearning"))

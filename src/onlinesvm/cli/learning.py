@@ -59,7 +59,7 @@ def learn(console: Console, given: LearnOptions, display_for: Any) -> Outcome:
     folder = run_folder(given)
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"--run {folder}: is a file; name a folder")
-    resumes = (folder / "run.json").is_file()
+    resumes = (folder / "run.sqlite").is_file()
     run, source = _resumed(console, given, folder) if resumes else _begun(console, given, wanted)
     display: Display = display_for(source.name, source.live)
     try:

@@ -89,7 +89,7 @@ def _sections(
 ) -> Iterator[Section]:
     runner = checkpoint.course["runners"].get(record.config.model["name"])
     if runner is None:
-        raise ValueError(f"{record.folder}: run.json names another model than the checkpoint")
+        raise ValueError(f"{record.folder}: run.sqlite names another model than the checkpoint")
     marks = runner["card"]
     pairs = {(t, g): n for t, g, n in marks["totals"].get("Confusion", ())}
     if pairs:

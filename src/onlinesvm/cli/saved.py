@@ -46,7 +46,7 @@ class Saved:
             )
         if not hasattr(model, "n_features_in_"):
             raise ValueError(f"{path}: this model has not learned anything yet")
-        beside = path.parent / "run.json"
+        beside = path.parent / "run.sqlite"
         schema = read_run(path.parent).schema if beside.is_file() else None
         return Saved(path, model, schema, about)
 

@@ -10,7 +10,6 @@ import pytest
 from doubles import LABELS, ArraySource, a_model, outcome, stream, through
 
 from onlinesvm.stream.run import Run, RunOptions, read_run
-from onlinesvm.stream.run.syncing import syncing
 
 CALLS = ("write", "fsync", "fdatasync", "replace", "link")
 
@@ -22,9 +21,9 @@ def undisturbed(tmp_path_factory):
 
 
 class Full:
-    """A disk that is full from a certain call on."""
+    """A disk that is full from a certain call on: for all files but the database."""
 
-    def __init__(self, patch, number):
+    def __init__(self, patch, run, number):
         self.count, self.number = 0, number
         for name in CALLS:
             patch.setattr(os, name, self._wrapped(getattr(os, name)))
@@ -39,8 +38,20 @@ class Full:
         return call
 
 
+class FullDatabase:
+    """A disk that has room for so many more pages of the database."""
+
+    def __init__(self, patch, run, number):
+        db = run._store._db
+        (pages,) = db.execute("PRAGMA page_count").fetchone()
+        db.execute(f"PRAGMA max_page_count = {pages + number}")
+
+
+@pytest.mark.parametrize("disk", [Full, FullDatabase])
 @pytest.mark.parametrize("replays", [True, False])
-def test_a_full_disk_is_one_line_whenever_it_strikes(tmp_path, monkeypatch, undisturbed, replays):
+def test_a_full_disk_is_one_line_whenever_it_strikes(
+    tmp_path, monkeypatch, undisturbed, replays, disk
+):
     X, y = stream(200)
     options = RunOptions(classes=LABELS, every=90, window=60, checkpoint_seconds=0, fsync="never")
     number, struck = 1, 0
@@ -49,7 +60,7 @@ def test_a_full_disk_is_one_line_whenever_it_strikes(tmp_path, monkeypatch, undi
         source = ArraySource(X, y, spoilt=13, replays=replays)
         run = Run.begin(folder, source, a_model(), options)
         with monkeypatch.context() as patch:
-            Full(patch, number)
+            disk(patch, run, number)
             try:
                 with run:
                     list(run.steps())
@@ -67,22 +78,28 @@ def test_a_full_disk_is_one_line_whenever_it_strikes(tmp_path, monkeypatch, undi
             source.since = run.arrived
             list(run.steps())
         assert outcome(folder) == undisturbed
-        number += 5
-    assert struck > 9
+        number += 3 if disk is Full else 1
+    assert struck > 5
 
 
-def test_a_checkpoint_that_finds_no_room_leaves_the_one_before(tmp_path, monkeypatch):
+@pytest.mark.parametrize("disk", [Full, FullDatabase])
+def test_a_checkpoint_that_finds_no_room_leaves_the_one_before(tmp_path, monkeypatch, disk):
     X, y = stream(200)
-    run = Run.begin(tmp_path / "run", ArraySource(X, y), a_model(), RunOptions(classes=LABELS))
-    next(run.steps())
+    options = RunOptions(classes=LABELS, every=50)
+    run = Run.begin(tmp_path / "run", ArraySource(X, y), a_model(), options)
+    steps = run.steps()
+    next(steps)
     run.checkpoint()
-    before = (tmp_path / "run" / "checkpoint-00000001.bin").read_bytes()
+    next(steps)
     with monkeypatch.context() as patch:
-        Full(patch, 1)
+        disk(patch, run, 1)
         with pytest.raises(OSError, match="could not be written: No space left"):
             run.checkpoint()
-    assert (tmp_path / "run" / "checkpoint-00000001.bin").read_bytes() == before
+    found = read_run(tmp_path / "run").checkpoint()
+    assert found.number == (1 if disk is FullDatabase else 2)
+    run._store._db.execute("PRAGMA max_page_count = 99999")
     run.checkpoint()  # there is room again
+    assert read_run(tmp_path / "run").checkpoint().course["seen"] == run.seen
     run.close()
 
 
@@ -90,18 +107,19 @@ def test_checkpoints_take_a_twentieth_of_the_time_of_a_slow_disk(tmp_path, monke
     X, y = stream(200)
     now = 1000.0
     monkeypatch.setattr("onlinesvm.stream.run.run.time.monotonic", lambda: now)
-    options = RunOptions(classes=LABELS, checkpoint_seconds=1)
+    options = RunOptions(classes=LABELS, checkpoint_seconds=1, fsync="never")
     run = Run.begin(tmp_path / "run", ArraySource(X, y), a_model(), options)
     sync = os.fsync
 
     def slow(file):
         nonlocal now
-        now += 2.5
+        now += 10 / 3
         sync(file)
 
     next(run.steps())
-    monkeypatch.setattr(os, "fsync", slow)
-    run.checkpoint()  # a file and a folder, twice: ten seconds
+    for name in ("fsync", "fdatasync"):
+        monkeypatch.setattr(os, name, slow)
+    run.checkpoint()  # the database, the model and its folder
     run._changed = True
     ended = now
     now = ended + 189
@@ -131,21 +149,44 @@ def test_always_waits_once_for_however_many_records(tmp_path, monkeypatch):
     run.close()
 
 
-def test_interval_waits_in_a_thread_and_tells_what_went_wrong(monkeypatch):
-    monkeypatch.setattr("onlinesvm.stream.run.syncing._INTERVAL", 0.001)
-    done, fail = threading.Event(), threading.Event()
+def test_interval_waits_in_a_thread_and_tells_what_went_wrong(tmp_path, monkeypatch):
+    monkeypatch.setattr("onlinesvm.stream.run.store._INTERVAL", 0.001)
+    done, fail, real = threading.Event(), threading.Event(), os.fdatasync
 
-    def sync():
+    def sync(file):
         done.set()
         if fail.is_set():
             raise OSError(errno.EIO, "the disk is broken")
+        real(file)
 
-    policy = syncing("interval")
-    policy.follow(sync)
+    X, y = stream(200)
+    monkeypatch.setattr(os, "fdatasync", sync)
+    run = Run.begin(tmp_path / "run", ArraySource(X, y), a_model(), RunOptions(classes=LABELS))
     assert done.wait(60)
-    policy.settle()
+    run._store.settle()
     fail.set()
-    policy._thread.join(60)
+    run._store._thread.join(60)
     with pytest.raises(OSError, match="broken"):
-        policy.settle()
-    policy.close()
+        run._store.settle()
+    fail.clear()
+    run.close()
+
+
+@pytest.mark.parametrize("fsync", ["always", "interval", "never"])
+def test_a_checkpoint_waits_for_the_disk_in_every_mode(tmp_path, monkeypatch, fsync):
+    X, y = stream(200)
+    options = RunOptions(classes=LABELS, fsync=fsync)
+    run = Run.begin(tmp_path / "run", ArraySource(X, y), a_model(), options)
+    next(run.steps())
+    waits, real = [], os.fdatasync
+
+    def counted(file):
+        waits.append(os.readlink(f"/proc/self/fd/{file}"))
+        real(file)
+
+    monkeypatch.setattr(os, "fdatasync", counted)
+    run._store.sync()  # what the thread has not waited for yet
+    waits.clear()
+    run.checkpoint()
+    assert str(tmp_path / "run" / "run.sqlite-wal") in waits
+    run.close()

@@ -12,7 +12,6 @@ from typer.testing import CliRunner
 
 from onlinesvm.cli.app import app
 from onlinesvm.stream.run import Run, RunOptions, read_run
-from onlinesvm.stream.run.folder import RunFolder
 
 pytest.importorskip("pyarrow")
 pytest.importorskip("matplotlib")
@@ -22,17 +21,15 @@ pytestmark = [
 ]
 
 NAMES = (
-    "metrics.jsonl",
-    "timings.jsonl",
-    "drifts.jsonl",
     "dead_letters.jsonl",
     "lock",
     "model.onlinesvm",
     "report.html",
-    "run.json",
     "unlearning.json",
-    "checkpoint",
-    "log",
+    "run.sqlite",
+    "run.sqlite-wal",
+    "run.sqlite-shm",
+    "run.sqlite-journal",
 )
 
 
@@ -55,24 +52,17 @@ def folder(learned, tmp_path, monkeypatch):
     return tmp_path / "work"
 
 
-def path_of(folder, name):
-    home = RunFolder(folder / "r")
-    if name in ("checkpoint", "log"):
-        return getattr(home, name)(getattr(home, f"{name}s")()[-1])
-    return folder / "r" / name
-
-
 LEARN = ("learn", "a.csv", "--run", "r", "-q")
 UNLEARN = ("unlearn", "r", "--where", "who=k3")
 REPORT, INSPECT = ("report", "r"), ("inspect", "r")
-OTHER = {"report.html": REPORT, "run.json": INSPECT, "checkpoint": INSPECT, "log": INSPECT}
+OTHER = {"report.html": REPORT, "run.sqlite": INSPECT, "run.sqlite-wal": INSPECT}
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_link_is_not_followed(folder, monkeypatch, name):
     monkeypatch.chdir(folder)
     shutil.copytree("r", "kept")
-    path = path_of(folder, name)
+    path = folder / "r" / name
     content = path.read_bytes() if path.exists() else b"precious"
     victim = folder / "victim"
     for words in (LEARN, OTHER.get(name, UNLEARN)):
@@ -86,11 +76,13 @@ def test_a_link_is_not_followed(folder, monkeypatch, name):
         assert victim.read_bytes() == content
 
 
-@pytest.mark.parametrize("name", ["checkpoint", "log", "run.json", "metrics.jsonl", "lock"])
+@pytest.mark.parametrize(
+    "name", ["run.sqlite", "run.sqlite-wal", "run.sqlite-shm", "dead_letters.jsonl", "lock"]
+)
 def test_a_pipe_is_not_waited_for(folder, monkeypatch, name):
     monkeypatch.chdir(folder)
-    path = path_of(folder, name)
-    path.unlink()
+    path = folder / "r" / name
+    path.unlink(missing_ok=True)
     os.mkfifo(path)
     for words in (INSPECT, LEARN):
         result = CliRunner().invoke(app, words)
@@ -98,12 +90,11 @@ def test_a_pipe_is_not_waited_for(folder, monkeypatch, name):
         assert result.exception is None or isinstance(result.exception, SystemExit)
 
 
-def test_the_newest_checkpoint_that_is_a_file_is_used(folder):
-    home = RunFolder(folder / "r")
-    newest = home.checkpoint(home.checkpoints()[-1])
-    newest.unlink()
-    newest.symlink_to("/dev/zero")
-    assert read_run(folder / "r").checkpoint().number < home.checkpoints()[-1]
+def test_a_device_is_not_read(folder):
+    (folder / "r" / "run.sqlite").unlink()
+    (folder / "r" / "run.sqlite").symlink_to("/dev/zero")
+    with pytest.raises(ValueError, match="is a link or no regular file"):
+        read_run(folder / "r")
 
 
 def test_a_lock_of_somebody_else_stays(tmp_path):

@@ -1,7 +1,6 @@
-"""Everything a run has learned, in one file: model, marks, and the place where it goes on.
+"""Everything a run has learned: model, marks, and the place where it goes on.
 
-The container is that of saved models: arrays and JSON under a SHA-256, no pickle. It appears in one
-step or not at all.
+The container is that of saved models: arrays and JSON under a SHA-256, no pickle.
 """
 
 from __future__ import annotations
@@ -9,21 +8,18 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from onlinesvm.atomic import opened_plainly
 from onlinesvm.base.json_values import from_json, to_json
 from onlinesvm.base.persistence import pack_among, unpack_among
 from onlinesvm.stream import plain
 from onlinesvm.stream.run.rows import block_from_bytes, block_to_bytes
 from onlinesvm.stream.sources import Block, Examples, Place
 
-__all__ = ["GROWING", "Checkpoint", "is_first_checkpoint"]
+__all__ = ["Checkpoint"]
 
-GROWING = ("metrics", "timings", "drifts", "dead_letters")  # files whose lengths it holds
 _DAMAGED = (
     ValueError,
     TypeError,
@@ -33,8 +29,8 @@ _DAMAGED = (
     RecursionError,
 )
 _KIND = "RunCheckpoint"
-_NUMBERS = ("number", "arrived", "taken", "bad", "snapped")
-_FACTS = ("run", *_NUMBERS, "course", "place", "lengths")
+_NUMBERS = ("number", "arrived", "taken", "bad", "letters", "snapped")
+_FACTS = ("run", *_NUMBERS, "course", "place")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +51,14 @@ class Checkpoint:
         Rows that have become lessons.
     bad : int
         Rows that have become dead letters.
+    letters : int
+        The length of ``dead_letters.jsonl`` in bytes.
     snapped : int
         Examples seen at the last snapshot.
     place : Place or None
         Where the source goes on.
     held : Examples or None
         Rows before that place that are no lesson yet.
-    lengths : dict of str to int
-        Of the files that grow, in bytes.
     """
 
     run: str
@@ -72,19 +68,18 @@ class Checkpoint:
     arrived: int
     taken: int
     bad: int
+    letters: int
     snapped: int
     place: Place | None
     held: Examples | None
-    lengths: Mapping[str, int]
 
     @staticmethod
     def first(run: str, model: Any, course: Mapping[str, Any]) -> Checkpoint:
         """Before anything has happened."""
-        lengths = dict.fromkeys(GROWING, 0)
-        return Checkpoint(run, 0, model, course, 0, 0, 0, 0, None, None, lengths)
+        return Checkpoint(run, 0, model, course, 0, 0, 0, 0, 0, None, None)
 
     def to_bytes(self) -> bytes:
-        """As a file; a ValueError if the model has something that no file can hold."""
+        """As bytes; a ValueError if the model has something that no file can hold."""
         facts = {name: getattr(self, name) for name in _FACTS}
         text = json.dumps(to_json("checkpoint", facts), allow_nan=False)
         arrays = {"facts": np.frombuffer(text.encode(), dtype=np.uint8)}
@@ -94,29 +89,18 @@ class Checkpoint:
         return pack_among(_KIND, self.model, arrays)
 
     @staticmethod
-    def read(path: Path) -> Checkpoint:
-        """From a file; one line says what is wrong with it."""
+    def from_bytes(data: bytes, name: str) -> Checkpoint:
+        """The same again; one line says what is wrong with it."""
         try:
-            with opened_plainly(path) as file:
-                model, arrays = unpack_among(file.read(), _KIND)
-            return _understood(model, arrays)
+            return _understood(*unpack_among(data, _KIND))
         except _DAMAGED as error:
-            raise ValueError(f"{path.name} cannot be used: {error!s:.400}") from None
-
-
-def is_first_checkpoint(path: Path) -> bool:
-    """Whether a file is the checkpoint of a run that has not begun."""
-    try:
-        return Checkpoint.read(path).number == 0
-    except (ValueError, OSError):
-        return False
+            raise ValueError(f"{name} cannot be used: {error!s:.400}") from None
 
 
 def _understood(model: Any, arrays: dict[str, Any]) -> Checkpoint:
     facts = from_json(json.loads(arrays.pop("facts").tobytes()))
     known = dict(zip(_FACTS, plain.members(facts, _FACTS), strict=True))
     plain.counts(*(known[name] for name in _NUMBERS))
-    plain.counts(*plain.members(known["lengths"], GROWING))
     if not isinstance(known["run"], str) or not isinstance(known["place"], dict | None):
         raise ValueError("it does not say whose it is, or where the source goes on")
     held = arrays.pop("held", None)

@@ -1,9 +1,8 @@
-"""What is learned from what, and how: ``run.json``, for people and for resuming."""
+"""What is learned from what, and how: settled when a run begins."""
 
 from __future__ import annotations
 
 import json
-import os
 import platform
 import secrets
 from dataclasses import dataclass
@@ -12,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from onlinesvm.atomic import opened_plainly, replacing
 from onlinesvm.base.json_values import to_json
 from onlinesvm.base.persistence import FORMAT as MODEL_FORMAT
 from onlinesvm.stream.run.options import RunOptions
@@ -20,7 +18,7 @@ from onlinesvm.stream.sources import Schema, Source
 
 __all__ = ["RunConfig"]
 
-FORMAT = 2  # of the folder: goes up with what its files say
+FORMAT = 3  # of the folder: goes up with what its files say
 _LARGEST = 1 << 24
 _NAMES = ("format", "run", "source", "schema", "model", "options", "versions")
 
@@ -86,8 +84,8 @@ class RunConfig:
                 "open it with schema=read_run(folder).schema"
             )
 
-    def write(self, path: Path) -> None:
-        """Whole or not at all."""
+    def to_json(self) -> str:
+        """As a run folder keeps it."""
         facts = {
             "format": [FORMAT, MODEL_FORMAT],
             "run": self.run,
@@ -97,34 +95,28 @@ class RunConfig:
             "options": self.options.to_json(),
             "versions": self.versions,
         }
-        with replacing(path, follow=False) as file:
-            file.write(json.dumps(facts, indent=1, allow_nan=False).encode() + b"\n")
+        return json.dumps(facts, allow_nan=False)
 
     @staticmethod
-    def read(path: Path) -> RunConfig:
-        """From a run folder."""
-        if not os.path.lexists(path):
-            raise ValueError(f"folder {str(path.parent)!r} has no run: run.json is missing")
+    def from_json(text: str, path: Path) -> RunConfig:
+        """From the database of a run, which has that path."""
         try:
-            return _understood(path)
+            return _understood(text, path)
         except (
             TypeError,
             LookupError,
             AttributeError,
             ArithmeticError,
             RecursionError,
-            UnicodeDecodeError,
             json.JSONDecodeError,
         ) as e:
             raise ValueError(f"{path} is damaged: {e!s:.100}") from None
 
 
-def _understood(path: Path) -> RunConfig:
-    with opened_plainly(path) as file:
-        text = file.read(_LARGEST + 1)
+def _understood(text: str, path: Path) -> RunConfig:
     if len(text) > _LARGEST:
-        raise ValueError(f"{path} is longer than any run.json")
-    facts = json.loads(text.decode())
+        raise ValueError(f"{path} says more than any run")
+    facts = json.loads(text)
     library = str(facts["versions"]["onlinesvm"])[:20]
     if facts["format"] != [FORMAT, MODEL_FORMAT]:
         raise ValueError(
@@ -139,8 +131,8 @@ def _understood(path: Path) -> RunConfig:
         raise ValueError(f"{path} does not say what is learned from what")
     if not isinstance(source["replays"], bool) or not isinstance(model, dict):
         raise ValueError(f"{path} does not say what is learned from what")
-    for text in (source["name"], model["class"], model["name"], model["parameters"]):
-        if not isinstance(text, str):
+    for word in (source["name"], model["class"], model["name"], model["parameters"]):
+        if not isinstance(word, str):
             raise ValueError(f"{path} does not say what is learned from what")
     options = RunOptions.from_json(facts["options"])
     schema = Schema.from_json(facts["schema"])

@@ -11,7 +11,7 @@ from typing import Any
 from onlinesvm.atomic import opened_plainly
 from onlinesvm.stream.run.appended import Appended
 
-__all__ = ["Lines", "read_lines"]
+__all__ = ["Lines", "line", "read_lines"]
 
 _LONGEST = 1 << 26  # a row that could not be read is quoted in full
 
@@ -21,16 +21,18 @@ class Lines(Appended):
 
     def add(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Append rows, all or none; what is no finite number is null."""
-        text = "".join(json.dumps(_finite(row), allow_nan=False) + "\n" for row in rows)
+        text = "".join(line(row) + "\n" for row in rows)
         if text:
             self.append(text.encode())
 
 
-def _finite(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {
+def line(row: Mapping[str, Any]) -> str:
+    """An object as JSON; what is no finite number is null."""
+    finite = {
         name: None if isinstance(value, float) and not math.isfinite(value) else value
         for name, value in row.items()
     }
+    return json.dumps(finite, allow_nan=False)
 
 
 def read_lines(path: Path) -> Iterator[dict[str, Any]]:

@@ -14,7 +14,7 @@ from onlinesvm.stream.run.config import RunConfig
 from onlinesvm.stream.run.folder import RunFolder
 from onlinesvm.stream.run.lines import read_lines
 from onlinesvm.stream.run.options import RunOptions
-from onlinesvm.stream.run.recovery import read_checkpoint
+from onlinesvm.stream.run.store import Reader
 from onlinesvm.stream.snapshot import Snapshot
 from onlinesvm.stream.sources import Schema
 
@@ -47,21 +47,19 @@ class RunRecord:
         return self.config.options
 
     def metrics(self) -> list[dict[str, Any]]:
-        """The rows of ``metrics.jsonl``: one for each snapshot of the model or of a baseline."""
-        path = RunFolder(self.folder).metrics
-        return list(read_lines(path)) if path.exists() else []
+        """A row for each snapshot of the model or of a baseline; none depends on the clock."""
+        return self._facts("metrics")
 
     def evaluation(self) -> Evaluation:
         """The same as `evaluate` would give it: to plot, to tabulate, to write as Parquet."""
-        path = RunFolder(self.folder).timings
-        rows = read_lines(path) if path.exists() else iter(())
+        rows = self._facts("timings")
         timings = {(row.get("model"), row.get("seen")): row for row in rows}
         history: list[dict[str, Snapshot]] = []
         for row in self.metrics():
             try:
                 name, shot = _snapshot(row, timings)
             except (TypeError, KeyError) as error:
-                raise ValueError(f"metrics.jsonl is damaged: {error!s:.80}") from None
+                raise ValueError(f"the metrics of the run are damaged: {error!s:.80}") from None
             if not history or name in history[-1]:
                 history.append({})
             history[-1][name] = shot
@@ -69,11 +67,10 @@ class RunRecord:
 
     def drifts(self) -> list[Drift]:
         """Where the errors of a classifier rose by more than chance, in order."""
-        path = RunFolder(self.folder).drifts
         try:
-            return [Drift(**row) for row in read_lines(path)] if path.exists() else []
+            return [Drift(**row) for row in self._facts("drifts")]
         except TypeError as error:
-            raise ValueError(f"drifts.jsonl is damaged: {error!s:.80}") from None
+            raise ValueError(f"the drifts of the run are damaged: {error!s:.80}") from None
 
     def dead_letters(self) -> Iterator[dict[str, Any]]:
         """Rows that could not be read or learned: file, line, byte, column, reason, text."""
@@ -82,14 +79,18 @@ class RunRecord:
 
     def checkpoint(self) -> Checkpoint:
         """The newest checkpoint that is whole; a damaged one is passed over."""
-        home = RunFolder(self.folder)
-        why = "there is no checkpoint"
-        for number in home.checkpoints()[::-1]:
-            try:
-                return read_checkpoint(home, self.config.run, number)
-            except (ValueError, FileNotFoundError) as error:  # a run that goes on removes old ones
-                why = str(error)
+        with Reader(RunFolder(self.folder).database) as reader:
+            why = "there is no checkpoint"
+            for number in reader.numbers():
+                try:
+                    return reader.checkpoint(self.config.run, number)
+                except ValueError as error:
+                    why = str(error)
         raise ValueError(f"the run in {str(self.folder)!r} cannot be read: {why}")
+
+    def _facts(self, kind: str) -> list[dict[str, Any]]:
+        with Reader(RunFolder(self.folder).database) as reader:
+            return list(reader.facts(kind))
 
     def model(self) -> Any:
         """The model as of that checkpoint."""
@@ -99,7 +100,9 @@ class RunRecord:
 def read_run(folder: str | Path) -> RunRecord:
     """What the run in a folder is, and how it has fared so far."""
     home = RunFolder(folder)
-    return RunRecord(home.path, RunConfig.read(home.config))
+    home.check_run()
+    with Reader(home.database) as reader:
+        return RunRecord(home.path, reader.config())
 
 
 def _snapshot(row: dict[str, Any], timings: dict[Any, dict[str, Any]]) -> tuple[str, Snapshot]:

@@ -25,16 +25,14 @@ from onlinesvm.stream.run.checkpoint import Checkpoint
 from onlinesvm.stream.run.config import RunConfig
 from onlinesvm.stream.run.cutter import Cutter
 from onlinesvm.stream.run.folder import RunFolder
-from onlinesvm.stream.run.journal import Journal, count_rows
 from onlinesvm.stream.run.lines import Lines, read_lines
 from onlinesvm.stream.run.lock import Lock
 from onlinesvm.stream.run.moment import Moment
 from onlinesvm.stream.run.options import RunOptions
 from onlinesvm.stream.run.progress import Progress
-from onlinesvm.stream.run.recovery import newest_good
 from onlinesvm.stream.run.rows import joined, part, row_text
 from onlinesvm.stream.run.signals import Interrupted, Signals
-from onlinesvm.stream.run.syncing import syncing
+from onlinesvm.stream.run.store import Reader, Store, count_rows, new_database
 from onlinesvm.stream.sources import BadRow, Block, Examples, Place, Source
 
 __all__ = ["Run"]
@@ -48,12 +46,12 @@ _MACHINE = ("seconds", "examples_per_second", "nbytes")  # what no second run wo
 class Run:
     """Learns from a source for as long as it lasts, and survives whatever ends the process.
 
-    Every lesson is first an exam, as in `prequential`. What is learned lies in checkpoints, which
-    appear whole or not at all and of which the last two are kept; what has happened since lies in a
-    log. After a crash `resume` goes on from there, and model, metrics and dead letters are, to the
-    bit, those of a run that nothing has stopped; of a source with places every example counts
-    exactly once. Use it in a ``with`` statement: then Ctrl-C and SIGTERM end `steps` with a
-    checkpoint, and so does the end of the block.
+    Every lesson is first an exam, as in `prequential`. A database in the folder has what is learned
+    in checkpoints, of which the last two are kept, and what has happened since in a log. After a
+    crash `resume` goes on from there, and model, metrics and dead letters are, to the bit, those of
+    a run that nothing has stopped; of a source with places every example counts exactly once. Use
+    it in a ``with`` statement: then Ctrl-C and SIGTERM end `steps` with a checkpoint, and so does
+    the end of the block.
 
     A row that cannot be read is written to ``dead_letters.jsonl`` and passed over, and so is one
     that the model refuses once it has learned anything; before, the error is raised.
@@ -74,9 +72,16 @@ class Run:
     """
 
     def __init__(
-        self, home: RunFolder, config: RunConfig, source: Source, lock: Lock, start: Checkpoint
+        self,
+        home: RunFolder,
+        config: RunConfig,
+        source: Source,
+        lock: Lock,
+        store: Store,
+        start: Checkpoint,
     ) -> None:
         self._home, self._config, self._source, self._lock = home, config, source, lock
+        self._store = store
         self.model = start.model
         keys = [c.name for c in config.schema.columns if c.part == "key"]
         self._about = {"keys": keys} if keys else {}
@@ -93,20 +98,15 @@ class Run:
         self._told = self.seen, self.bad
         self._replaying = False  # until the log is there
         self._last_checkpoint, self._cost = time.monotonic(), 0.0
-        with ExitStack() as undo:
-            self._metrics = Lines(home.metrics, start.lengths["metrics"])
-            undo.callback(self._metrics.close)
-            self._timings = Lines(home.timings, start.lengths["timings"])
-            undo.callback(self._timings.close)
-            self._drifts = Lines(home.drifts, start.lengths["drifts"])
-            undo.callback(self._drifts.close)
-            self._dead = Lines(home.dead_letters, start.lengths["dead_letters"])
-            undo.callback(self._dead.close)
-            self._journal = Journal(home, config.run, start.number, syncing(config.options.fsync))
-            undo.pop_all()
-        self._replaying = not source.replays and self._journal.kept > 0
+        self._dead = Lines(home.dead_letters, start.letters)
+        try:
+            cuts = store.back_to(start.number)
+        except BaseException:
+            self._dead.close()
+            raise
+        self._replaying = not source.replays and store.kept > 0
         self._begun = False
-        self._cutter = Cutter(config.options.next_lesson, start.taken, self._journal.cuts)
+        self._cutter = Cutter(config.options.next_lesson, start.taken, cuts)
         if start.held is not None:
             self._cutter.add(start.held)
 
@@ -142,19 +142,19 @@ class Run:
         _demand_keys(model, source)
         empty = Checkpoint.first(config.run, model, course.state())
         data = empty.to_bytes()
+        Checkpoint.from_bytes(data, "the first checkpoint")  # what cannot be read back is none
         home = RunFolder(folder)
         home.path.mkdir(parents=True, exist_ok=True)
-        lock = Lock(home.lock)
-        try:
-            home.demand_new()
+        with ExitStack() as undo:
+            lock = Lock(home.lock)
+            undo.callback(lock.release)
+            home.check_new()
             home.sweep()
-            _put(home.checkpoint(0), data)
-            Checkpoint.read(home.checkpoint(0))  # what cannot be read back is no checkpoint
-            run = cls(home, config, source, lock, empty)
-            config.write(home.config)
-        except BaseException:
-            lock.release()
-            raise
+            _put(home.database, new_database(config, data))
+            store = Store(home.database, config.options.fsync)
+            undo.callback(store.close)
+            run = cls(home, config, source, lock, store, empty)
+            undo.pop_all()
         return run
 
     @classmethod
@@ -185,21 +185,25 @@ class Run:
             checkpoints are damaged. If only the newest is, a warning says so.
         """
         home = RunFolder(folder)
-        config = RunConfig.read(home.config)
+        home.check_run()
+        with Reader(home.database) as reader:
+            config = reader.config()
         config.demand(source)
         if silence is not None:
             config = replace(config, options=replace(config.options, silence=silence))
         if max_bad is not None:
             config = replace(config, options=replace(config.options, max_bad=max_bad))
-        lock = Lock(home.lock)
-        try:
-            home.sweep_scratch()
-            return newest_good(
-                home, config.run, lambda start: cls(home, config, source, lock, start)
+        with ExitStack() as undo:
+            lock = Lock(home.lock)
+            undo.callback(lock.release)
+            home.sweep()
+            store = Store(home.database, config.options.fsync)
+            undo.callback(store.close)
+            run = store.newest_good(
+                config.run, lambda start: cls(home, config, source, lock, store, start)
             )
-        except BaseException:
-            lock.release()
-            raise
+            undo.pop_all()
+        return run
 
     # --- learning ---------------------------------------------------------------------------------
 
@@ -210,7 +214,7 @@ class Run:
     @property
     def arrived(self) -> int:
         """Rows that have come from the source, good and bad: where a pipe has to go on."""
-        return self._arrived + self._journal.kept
+        return self._arrived + self._store.kept
 
     def steps(self) -> Iterator[Moment]:
         """Learn to the end of the source, and tell now and then how it stands.
@@ -281,12 +285,12 @@ class Run:
     def _arrivals(self) -> Iterator[Block | None]:
         """What the log has kept, then what the source gives; None for silence of a live one."""
         if self._replaying:
-            yield from self._journal.blocks()
+            yield from self._store.blocks()
             self._replaying = False
         try:
             for block in self._from_source():
                 if block is not None and not self._source.replays:
-                    self._journal.keep(block)
+                    self._store.keep(block)
                 yield block
         except Interrupted:
             return
@@ -345,7 +349,7 @@ class Run:
         """Learn what is there, though it is less than a lesson; the log remembers where."""
         if not self._cutter.waiting:
             return
-        self._journal.cut(self._cutter.taken + self._cutter.waiting)
+        self._store.cut(self._cutter.taken + self._cutter.waiting)
         rows = self._cutter.rest()
         if rows is not None:
             self._learn(rows)
@@ -372,7 +376,7 @@ class Run:
                 self._bury([BadRow(row_text(one, self._config.schema), reason)])
 
     def _write_drifts(self, drifts: list[Drift]) -> None:
-        self._drifts.add(drift.row() for drift in drifts)
+        self._store.add("drifts", [drift.row() for drift in drifts])
         self._untold += drifts
 
     def _bury(self, bad: list[BadRow]) -> None:
@@ -395,16 +399,16 @@ class Run:
         shots = self._course.snapshots()
         self._snapped = self.seen
         rows = [{"model": name} | shot.row() for name, shot in shots.items()]
-        self._metrics.add({k: v for k, v in row.items() if k not in _MACHINE} for row in rows)
-        self._timings.add(
-            {k: row[k] for k in ("model", "seen", "seconds", "nbytes")}
-            for row in rows
-            if row["role"] == "model"
+        timings = [row for row in rows if row["role"] == "model"]
+        names = ("model", "seen", "seconds", "nbytes")
+        self._store.add("timings", [{k: row[k] for k in names} for row in timings])
+        self._store.add(
+            "metrics", [{k: v for k, v in row.items() if k not in _MACHINE} for row in rows]
         )
         return shots
 
     def _moment(self, snapshots: Any) -> Moment:
-        self._journal.settle()
+        self._store.settle()
         self._told = self.seen, self.bad
         drifts, self._untold = tuple(self._untold), []
         return Moment(
@@ -436,10 +440,9 @@ class Run:
                 raise ValueError("rows in the log are not learned yet: call catch_up() first")
             return
         begun = time.monotonic()
-        for lines in (self._metrics, self._timings, self._drifts, self._dead):
-            lines.sync()
+        self._dead.sync()
         held = self._cutter.held()
-        number = self._journal.number + 1
+        number = self._store.number + 1
         now = Checkpoint(
             run=self._config.run,
             number=number,
@@ -448,22 +451,14 @@ class Run:
             arrived=self._arrived,
             taken=self._cutter.taken,
             bad=self.bad,
+            letters=self._dead.length,
             snapped=self._snapped,
             place=self._place,
             held=joined(held) if held else None,
-            lengths={
-                "metrics": self._metrics.length,
-                "timings": self._timings.length,
-                "drifts": self._drifts.length,
-                "dead_letters": self._dead.length,
-            },
         )
-        self._journal.turn(number, self._cutter.cuts())
-        _put(self._home.checkpoint(number), now.to_bytes())
-        self._journal.begin(number)
+        self._store.write_checkpoint(number, now.to_bytes(), self._cutter.cuts())
         try:
             save_with_about(self._home.model, self.model, self._about, follow=False)
-            self._journal.forget()
         except OSError as error:
             raise trouble(error, self._home.model) from None
         self._changed = False
@@ -479,6 +474,7 @@ class Run:
             raise ValueError("rows in the log are not learned yet: call catch_up() first")
         for _ in range(2):  # two are kept
             self.checkpoint()
+        self._store.purge()
         sync_folder(self._home.path)
 
     def _is_checkpoint_due(self) -> bool:
@@ -496,9 +492,8 @@ class Run:
             if self._changed and not self._broken:
                 self.checkpoint()
         finally:
-            self._journal.close()
-            for lines in (self._metrics, self._timings, self._drifts, self._dead):
-                lines.close()
+            self._store.close()
+            self._dead.close()
             self._lock.release()
 
     def __enter__(self) -> Self:
