@@ -231,7 +231,7 @@ def _own_declarations(cls: type) -> dict[str, Parameter]:
 
 
 def _collected(cls: type) -> dict[str, Parameter]:
-    """All parameters: positional ones first, then those of the class, then of its bases.
+    """All parameters: positional ones, what everybody sets, those of the class, of its bases.
 
     One that is only redeclared stays where its base class has it; one that a class has a plain
     value for is no parameter of that class.
@@ -243,7 +243,15 @@ def _collected(cls: type) -> dict[str, Parameter]:
             nearest.setdefault(name, parameter)
             if not parameter.redeclared and not hasattr(cls, name):
                 ordered.setdefault(name, nearest[name])
-    return dict(sorted(ordered.items(), key=lambda item: item[1].kw_only))
+    return dict(sorted(ordered.items(), key=lambda item: (item[1].kw_only, _rank(item[0]))))
+
+
+# What people set first, in the order of scikit-learn's SVC.
+_FIRST = ("C", "alpha", "nu", "kernel", "gamma", "degree", "coef0", "budget")
+
+
+def _rank(name: str) -> int:
+    return _FIRST.index(name) if name in _FIRST else len(_FIRST)
 
 
 # What users of scikit-learn's SVC pass, and where it is here.
