@@ -1,16 +1,14 @@
-"""Is 80 % right any good? Not where the label before would have been right nine times in ten.
+"""
+Is 80 % accuracy good?
+======================
 
-    python examples/beside_no_change.py beside-no-change.png
-
-Labels come in runs, as the weather does, and half way the classes change places. One learner sees
-the measurements, the other the label before as well. Accuracy praises both; kappa against no-change
-says that only the second knows more than the label before.
+Labels come in runs, and the classes swap sides half way. A baseline that repeats the last label is
+right nine times in ten. Accuracy makes both models look good; kappa against that baseline shows
+that only the model which also sees the last label has learned anything beyond it.
 """
 
-import sys
-
+import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.figure import Figure
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
@@ -39,22 +37,17 @@ def sgd():
     return SGDSVC(0.01, learning_rate="constant", eta0=0.02, average=False)
 
 
-def main(path):
-    X, y = stream_of_runs(12_000, seed=0)
-    models = {
-        "measurements": make_pipeline(FunctionTransformer(measurements), sgd()),
-        "and the label before": sgd(),
-    }
-    result = evaluate(models, lessons(X, y, size=20), classes=[-1, 1], every=200, window=1000)
-    figure = Figure(figsize=(11, 4.4), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    plot_history(result, "window_accuracy", drifts=[DRIFT], ax=left)
-    plot_history(result, "window_kappa_temporal", drifts=[DRIFT], ax=right)
-    left.set_ylabel("right in the last 1,000")
-    right.set_ylabel("kappa against no-change, last 1,000")
-    figure.savefig(path, dpi=110)
-    print(result)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else "beside-no-change.png")
+X, y = stream_of_runs(12_000, seed=0)
+models = {
+    "measurements": make_pipeline(FunctionTransformer(measurements), sgd()),
+    "and the label before": sgd(),
+}
+result = evaluate(models, lessons(X, y, size=20), classes=[-1, 1], every=200, window=1000)
+figure = plt.figure(figsize=(11, 4.4), layout="constrained")
+left, right = figure.subplots(1, 2)
+plot_history(result, "window_accuracy", drifts=[DRIFT], ax=left)
+plot_history(result, "window_kappa_temporal", drifts=[DRIFT], ax=right)
+left.set_ylabel("accuracy, last 1,000")
+right.set_ylabel("kappa against no-change, last 1,000")
+print(result)
+plt.show()

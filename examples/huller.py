@@ -1,15 +1,14 @@
-"""The Huller at work: two convex hulls approach each other while examples pass.
+"""
+The Huller: two convex hulls
+============================
 
-    python examples/huller.py docs/images/huller.png
-
-Left: the points of the two hulls that are nearest, and the machine halfway between them. Right:
-their distance as examples pass. Inserting alone gets stuck; the random removals bring it down.
+:class:`~onlinesvm.HullerSVC` moves a point in each class's convex hull until the two are as near as
+possible; the boundary lies halfway. Insertions alone get stuck; random removals shorten the
+distance further.
 """
 
-import sys
-
+import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.figure import Figure
 from scipy.spatial import ConvexHull
 
 from onlinesvm import HullerSVC
@@ -56,21 +55,15 @@ def draw_distances(ax, X, y, best):
             distance.append(np.sqrt(model.objective()) or np.nan)  # 0: one class has yet to come
         excess = 100 * (np.array(distance) / best - 1)
         ax.plot(excess, color=colour, label=f"{reprocess}")
-    ax.set(xlabel="examples", ylabel="distance of the hulls above its least, %", yscale="log")
+    ax.set(xlabel="rows", ylabel="distance of the hulls above the minimum, %", yscale="log")
     ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(title="removals tried per example", frameon=False)
+    ax.legend(title="removals tried per row", frameon=False)
 
 
-def main(path):
-    X, y = two_clouds(600, gap=0.6, seed=3)
-    model = HullerSVC(C=np.inf, kernel="linear", max_iter=5, dtype="float64").fit(X, y).finish()
-    figure = Figure(figsize=(12, 5.8), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    draw_hulls(left, model, X, y)
-    draw_distances(right, X, y, best=np.sqrt(model.objective()))
-    figure.savefig(path, dpi=110)
-    print(path)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else "huller.png")
+X, y = two_clouds(600, gap=0.6, seed=3)
+model = HullerSVC(C=np.inf, kernel="linear", max_iter=5, dtype="float64").fit(X, y).finish()
+figure = plt.figure(figsize=(12, 5.8), layout="constrained")
+left, right = figure.subplots(1, 2)
+draw_hulls(left, model, X, y)
+draw_distances(right, X, y, best=np.sqrt(model.objective()))
+plt.show()

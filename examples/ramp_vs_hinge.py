@@ -1,16 +1,16 @@
-"""Ramp against hinge on a noisy checkerboard: the picture in the README.
+"""
+Ignore wrong labels
+===================
 
-    python examples/ramp_vs_hinge.py docs/images/ramp-vs-hinge.png
-
-Both machines see the same 4,000 examples once, 15 % of them with the wrong label. The hinge keeps
-every wrong label as a support vector and bends its boundary towards it; the ramp lets go of them.
+15 % of the labels of this checkerboard are wrong. With the hinge loss every wrong label becomes a
+support vector and bends the boundary. :class:`~onlinesvm.RampSVC` ignores points far on the wrong
+side: a cleaner boundary from a fifth of the support vectors.
 """
 
 import math
-import sys
 
+import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.figure import Figure
 
 from onlinesvm import RampSVC
 from onlinesvm.datasets import make_checkerboard
@@ -23,24 +23,16 @@ def board(rows, *, noise, seed):
     return (X - 2) / (4 / math.sqrt(12)), y
 
 
-def main(path):
-    X, y = board(4_000, noise=0.15, seed=0)
-    X_test, y_test = board(10_000, noise=0.0, seed=1)
-    machines = {
-        "Hinge loss": RampSVC(C=50, gamma=4, s=-np.inf),
-        "Ramp loss": RampSVC(C=50, gamma=4),
-    }
-    figure = Figure(figsize=(12, 6.8), layout="constrained")
-    for ax, (name, machine) in zip(figure.subplots(1, 2), machines.items(), strict=True):
-        machine.fit(X, y)
-        plot_decision(machine, X, y, ax=ax)
-        right = machine.score(X_test, y_test)
-        ax.set_title(
-            f"{name}: {right:.1%} right on clean labels, {len(machine.support_):,} support vectors"
-        )
-    figure.savefig(path, dpi=110)
-    print(path)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else "ramp-vs-hinge.png")
+X, y = board(4_000, noise=0.15, seed=0)
+X_test, y_test = board(10_000, noise=0.0, seed=1)
+machines = {
+    "Hinge loss": RampSVC(C=50, gamma=4, s=-np.inf),
+    "Ramp loss": RampSVC(C=50, gamma=4),
+}
+figure = plt.figure(figsize=(12, 6.8), layout="constrained")
+for ax, (name, machine) in zip(figure.subplots(1, 2), machines.items(), strict=True):
+    machine.fit(X, y)
+    plot_decision(machine, X, y, ax=ax)
+    right = machine.score(X_test, y_test)
+    ax.set_title(f"{name}: accuracy {right:.1%}, {len(machine.support_):,} support vectors")
+plt.show()

@@ -1,16 +1,14 @@
-"""How near do numbers come, do they stay as near, and what is a detector ringing for?
+"""
+Regression residuals and novelty scores
+=======================================
 
-    python examples/regression_and_novelty.py regression-and-novelty.png
-
-Left and middle: a regressor predicts each value of a stream before it learns it, and two thirds
-along the stream the values shift by one; its errors show when, and how soon it has followed.
-Right: the scores of a detector that has seen rows of which few are odd.
+Left and middle: a regressor on a stream whose values shift by one after two thirds; its residuals
+show the shift and the recovery. Right: the scores of a novelty detector on rows with a few
+outliers.
 """
 
-import sys
-
+import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.figure import Figure
 
 from onlinesvm import NormaOneClassSVM, PassiveAggressiveRegressor
 from onlinesvm.report import plot_novelty, plot_regression, plot_residuals
@@ -25,28 +23,23 @@ def shifting_stream(rows, seed):
     return X, y
 
 
-def main(path):
-    X, y = shifting_stream(6_000, seed=0)
-    model = PassiveAggressiveRegressor(C=0.005, epsilon=EPSILON)
-    said = []
-    for x, value in zip(X, y, strict=True):
-        said.append(model.predict_one(x))
-        model.learn_one(x, value)
+X, y = shifting_stream(6_000, seed=0)
+model = PassiveAggressiveRegressor(C=0.005, epsilon=EPSILON)
+said = []
+for x, value in zip(X, y, strict=True):
+    said.append(model.predict_one(x))
+    model.learn_one(x, value)
 
-    rng = np.random.default_rng(1)
-    odd = rng.random(4_000) < 0.03
-    rows = rng.normal(size=(4_000, 2)) * np.where(odd, 4.0, 0.7)[:, None]
-    detector = NormaOneClassSVM(gamma=0.5, nu=0.05).partial_fit(rows[:2_000])
+rng = np.random.default_rng(1)
+odd = rng.random(4_000) < 0.03
+rows = rng.normal(size=(4_000, 2)) * np.where(odd, 4.0, 0.7)[:, None]
+detector = NormaOneClassSVM(gamma=0.5, nu=0.05).partial_fit(rows[:2_000])
 
-    figure = Figure(figsize=(13.5, 4.4), layout="constrained")
-    left, middle, right = figure.subplots(1, 3)
-    plot_regression(y[500:], said[500:], epsilon=EPSILON, ax=left)
-    plot_residuals(y, said, epsilon=EPSILON, ax=middle)
-    plot_novelty(detector.decision_function(rows[2_000:]), odd[2_000:], ax=right)
-    middle.set_ylim(-2, 2)
-    figure.savefig(path, dpi=110)
-    print(f"{left.get_title()}; {right.get_title()}")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else "regression-and-novelty.png")
+figure = plt.figure(figsize=(13.5, 4.4), layout="constrained")
+left, middle, right = figure.subplots(1, 3)
+plot_regression(y[500:], said[500:], epsilon=EPSILON, ax=left)
+plot_residuals(y, said, epsilon=EPSILON, ax=middle)
+plot_novelty(detector.decision_function(rows[2_000:]), odd[2_000:], ax=right)
+middle.set_ylim(-2, 2)
+print(f"{left.get_title()}; {right.get_title()}")
+plt.show()

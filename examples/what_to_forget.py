@@ -1,18 +1,14 @@
-"""What should a full memory give up? Two streams, one budget, five policies.
+"""
+What to evict from a full memory
+================================
 
-    python examples/what_to_forget.py what-to-forget.png
-
-The support vector machine is trained again after every 100 examples and may keep 60 of them; all
-that support would be hundreds, and ever more. Those on the wrong side are the best to lose: where
-one label in ten is wrong they are mostly noise, and when the classes change places they are the
-past. The oldest is a plain window. The smallest coefficients are the worst to lose: with a soft
-margin they are the margin itself.
+The SVM is retrained after every 100 rows and may keep 60 of them. Evicting rows on the wrong side
+works best: they are mostly noise, and after the classes swap they are outdated. Evicting the
+smallest coefficients works worst, because with a soft margin these rows define the margin.
 """
 
-import sys
-
+import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.figure import Figure
 
 from onlinesvm import ForgettingSVC
 
@@ -45,23 +41,15 @@ def progress(policy, wrong, swap):
     return np.mean(blocks, axis=0)
 
 
-def main(path):
-    figure = Figure(figsize=(10, 4.6), layout="constrained")
-    panels = figure.subplots(1, 2, sharey=True)
-    for ax, (title, (wrong, swap)) in zip(panels, STREAMS.items(), strict=True):
-        for policy in POLICIES:
-            right = progress(policy, wrong, swap)
-            ax.plot(
-                100 * np.arange(1, len(right) + 1), right, label=f"{policy}: {right.mean():.1%}"
-            )
-        ax.set_title(title)
-        ax.set_xlabel("examples seen")
-        ax.legend(loc="lower left", fontsize="small")
-    panels[0].set_ylabel("right on the next 100 examples")
-    panels[0].set_ylim(0, 1)
-    figure.savefig(path, dpi=110)
-    print(path)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else "what-to-forget.png")
+figure = plt.figure(figsize=(10, 4.6), layout="constrained")
+panels = figure.subplots(1, 2, sharey=True)
+for ax, (title, (wrong, swap)) in zip(panels, STREAMS.items(), strict=True):
+    for policy in POLICIES:
+        right = progress(policy, wrong, swap)
+        ax.plot(100 * np.arange(1, len(right) + 1), right, label=f"{policy}: {right.mean():.1%}")
+    ax.set_title(title)
+    ax.set_xlabel("rows seen")
+    ax.legend(loc="lower left", fontsize="small")
+panels[0].set_ylabel("accuracy on the next 100 examples")
+panels[0].set_ylim(0, 1)
+plt.show()

@@ -1,32 +1,38 @@
-"""Every example runs, draws its picture, and hangs in the gallery."""
+"""Every example of the gallery runs and draws a picture."""
 
 from __future__ import annotations
 
+import ast
 import runpy
-import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
 import pytest
-from matplotlib.image import imread
 
-ROOT = Path(__file__).parents[1]
-EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
+
+
+@pytest.fixture(autouse=True)
+def _no_windows() -> Iterator[None]:
+    mpl.use("agg")
+    yield
+    plt.close("all")
 
 
 @pytest.mark.parametrize("script", EXAMPLES, ids=[script.stem for script in EXAMPLES])
-def test_example_draws_its_picture(
-    script: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    picture = tmp_path / "picture.png"
-    monkeypatch.setattr(sys, "argv", [str(script), str(picture)])
+def test_example_draws_its_picture(script: Path) -> None:
     runpy.run_path(str(script), run_name="__main__")
-    assert imread(picture).std() > 0.05  # a PNG with something on it
+    assert plt.get_fignums()
+    figure = plt.gcf()
+    figure.canvas.draw()
+    assert np.asarray(figure.canvas.buffer_rgba()).std() > 0.05 * 255  # something is on it
 
 
 @pytest.mark.parametrize("script", EXAMPLES, ids=[script.stem for script in EXAMPLES])
-def test_example_hangs_in_the_gallery(script: Path) -> None:
-    gallery = (ROOT / "docs" / "examples.md").read_text(encoding="utf-8")
-    image = f"images/{script.stem.replace('_', '-')}.png"
-    assert f"examples/{script.name}" in gallery
-    assert image in gallery
-    assert (ROOT / "docs" / image).exists()
+def test_example_begins_with_a_title(script: Path) -> None:
+    title, rule = (ast.get_docstring(ast.parse(script.read_text("utf-8"))) or "").split("\n")[:2]
+    assert title
+    assert rule == "=" * len(title)
