@@ -279,7 +279,8 @@ test-aarch64: build/aarch64/build.ninja
 	$(call ctest,build/aarch64) $(ARGS)
 
 docs: build .venv/.docs-extra
-	NO_MKDOCS_2_WARNING=1 $(bin)/mkdocs build --strict --site-dir build/docs $(ARGS)
+	$(bin)/sphinx-build -W --keep-going -q -j $(JOBS) -d build/doctrees docs build/docs $(ARGS)
+	@echo "written: build/docs/index.html"
 
 clean:
 	rm -rf .venv build dist src/onlinesvm/_*.so .pytest_cache .mypy_cache .ruff_cache \

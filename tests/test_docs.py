@@ -1,59 +1,63 @@
-"""The site: its links lead somewhere, its programs run, its reference knows every class."""
+"""The site: links lead to pages, programs print what is shown, the reference is complete."""
 
 from __future__ import annotations
 
-import importlib.util
+import inspect
+import json
 import re
+import subprocess
+import sys
 from functools import cache
-from html import escape
 from pathlib import Path
-from types import SimpleNamespace
 
 import messy_files
 import pytest
 import transcripts
+from latex2mathml.converter import convert
 
 import onlinesvm
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
+PAGES = {"README.md": ROOT / "README.md"} | {
+    path.relative_to(DOCS).as_posix(): path for path in sorted(DOCS.rglob("*.md"))
+}
 
 
-def hooks():
-    """tools/site.py, which is a script of mkdocs and no package."""
-    spec = importlib.util.spec_from_file_location("site_hooks", ROOT / "tools" / "site.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def text(page: str) -> str:
+    return PAGES[page].read_text(encoding="utf-8")
 
 
-site = hooks()
+def test_every_public_name_is_in_the_reference(monkeypatch):
+    pytest.importorskip("sphinx")
+    monkeypatch.syspath_prepend(DOCS / "_ext")
+    import reference
+
+    shown = set(reference.names(reference.CLASSES))
+    classes = {name for name, thing in vars(onlinesvm).items() if inspect.isclass(thing)}
+    estimators = (*onlinesvm.all_estimators(), *onlinesvm.all_transformers())
+    assert {cls.__name__ for cls in estimators} <= shown
+    assert shown <= set(vars(onlinesvm))
+    described = shown | {"Certificate", "CertificateError", "SettledWarning", "Verified"}
+    policies = {n for n in classes if vars(onlinesvm)[n].__module__.split(".")[1] in POLICIES}
+    assert {name for name in classes if name[0].isupper()} - policies <= described | BASES
 
 
-def text(name: str) -> str:
-    return (DOCS / name).read_text(encoding="utf-8")
-
-
-def in_navigation() -> set[str]:
-    return set(re.findall(r": (\S+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE))
-
-
-def test_every_class_is_in_the_reference():
-    shown = re.findall(r"^::: ([\w.]+)$", "\n".join(map(text, in_navigation())), re.MULTILINE)
-    every = (*onlinesvm.all_estimators(), *onlinesvm.all_transformers())
-    assert {f"onlinesvm.{cls.__name__}" for cls in every} <= set(shown)
+POLICIES = ("forgetting", "queries", "label_budgets")
+BASES = {"OnlineEstimator", "OnlineTransformer"}
 
 
 def test_links_lead_to_pages():
-    for page in in_navigation():
-        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text(page)):
-            assert (DOCS / page).parent.joinpath(target).exists(), f"{page} -> {target}"
+    for page in PAGES:
+        prose = re.sub(r"```.*?```|`[^`]*`", "", text(page), flags=re.DOTALL)
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", prose):
+            assert PAGES[page].parent.joinpath(target).exists(), f"{page} -> {target}"
 
 
 def formulas() -> list[tuple[str, str]]:
     """Every formula of every page, between dollars and outside code, with the page."""
     found = []
-    for page in sorted(in_navigation()):
+    for page in PAGES:
         prose = re.sub(r"```.*?```|`[^`]*`", "", text(page), flags=re.DOTALL)
         for display, inline in re.findall(r"\$\$(.+?)\$\$|\$([^$]+)\$", prose, re.DOTALL):
             found.append((page, display or inline))
@@ -61,42 +65,43 @@ def formulas() -> list[tuple[str, str]]:
 
 
 def test_every_formula_can_be_drawn():
-    assert len(formulas()) > 300
+    assert len(formulas()) > 200
     for page, formula in formulas():
-        marked = rf'<p><span class="arithmatex">\({escape(formula)}\)</span></p>'
-        drawn = site.on_page_content(marked)
-        assert drawn.startswith("<p><math"), (page, formula)
-        assert "\\" not in drawn, (page, formula)
+        assert "\\" not in convert(formula), (page, formula)
 
 
-def test_docstrings_lose_their_roles_and_pages_fetch_nothing():
-    assert site.on_page_content(":meth:<code>~a.learn</code>") == "<code>a.learn</code>"
-    page = SimpleNamespace(url="papers/ramp.html")
-    shim = f'<script src="{site.FETCHED}"></script>'
-    assert site.on_post_page(shim, page=page) == '<script src="../search.js"></script>'
-    assert site.on_post_template(shim, "404.html") == '<script src="search.js"></script>'
+# --- programs -------------------------------------------------------------------------------------
+
+# They need more than the other pages, and have tests of their own.
+APART = {
+    "how-to/spark.md": "tests/spark",
+    "how-to/dask-and-ray.md": "below, one package at a time",
+}
+LONG = {"five-jobs.md", "how-to/leave-one-machine.md", "how-to/run-that-survives.md"}
+PROGRAMS = [p for p in PAGES if transcripts.programs(text(p)) and p not in APART]
 
 
 @pytest.mark.parametrize(
-    "page",
-    [
-        "how-to/prepare-a-stream.md",
-        "how-to/forget-a-customer.md",
-        "how-to/a-model-for-each-key.md",
-        "how-to/read-a-stream.md",
-        "how-to/ask-for-labels.md",
-        "how-to/precomputed-kernels.md",
-        "how-to/leave-one-machine.md",
-    ],
+    "page", [pytest.param(p, marks=[pytest.mark.slow] * (p in LONG)) for p in PROGRAMS]
 )
-def test_pages_that_show_what_they_print_run(page, tmp_path, monkeypatch, capsys):
-    pytest.importorskip("pandas")
+def test_programs_print_what_pages_show(page, tmp_path, monkeypatch, capsys):
+    """The programs of a page run one after the other, in one namespace."""
+    for package in ("matplotlib", "pandas", "pyarrow"):
+        pytest.importorskip(package)
+    for package in ("river", "onnxruntime", "skops"):
+        if package in text(page):
+            pytest.importorskip(package)
+    import matplotlib as mpl
+
+    mpl.use("agg")
     monkeypatch.chdir(tmp_path)
+    messy_files.write_all(tmp_path)
     names: dict[str, object] = {}
-    for code in re.findall(r"```python\n(.*?)```", text(page), re.DOTALL):
+    for code, shown in transcripts.programs(text(page)):
         exec(compile(code, page, "exec"), names)
-    shown = re.findall(r"```text\n(.*?)```", text(page), re.DOTALL)
-    assert capsys.readouterr().out == "".join(shown)
+        printed = capsys.readouterr().out
+        assert not shown or transcripts.alike(shown, printed) == "", f"{page}\n{printed}"
+        assert shown or not printed, f"{page} does not show what this prints: {code}"
 
 
 @pytest.mark.parametrize("package", ["distributed", "ray"])
@@ -107,8 +112,7 @@ def test_recipes_of_clusters_run(package, monkeypatch, capsys):
     others = {"distributed": "# ray", "ray": "with Client"}[package]
     names: dict[str, object] = {}
     expected = ""
-    blocks = r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?"
-    for code, shown in re.findall(blocks, text(page), re.DOTALL):
+    for code, shown in transcripts.programs(text(page)):
         if others == "with Client":
             code = re.sub(r"(?ms)^import dask\n|^from distributed.*?\n|^with Client.*", "", code)
         if others not in code:
@@ -118,51 +122,8 @@ def test_recipes_of_clusters_run(package, monkeypatch, capsys):
     assert capsys.readouterr().out == expected
 
 
-@pytest.mark.parametrize(
-    ("page", "last"), [("index.md", r"\[ 1 -1\]"), ("ten-lines.md", r"0\.9\d+ \d+")]
-)
-def test_first_programs_run(page, last, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    (code,) = re.findall(r"```python\n(.*?)```", text(page), re.DOTALL)
-    exec(compile(code, page, "exec"), {})
-    assert re.fullmatch(last, capsys.readouterr().out.strip())
-
-
-def test_how_to_survive_runs(tmp_path, monkeypatch, capsys):
-    pytest.importorskip("pyarrow")
-    monkeypatch.chdir(tmp_path)
-    page = "how-to/run-that-survives.md"
-    names: dict[str, object] = {}
-    for block in re.findall(r"```python\n(.*?)```", text(page), re.DOTALL):
-        exec(compile(block, page, "exec"), names)
-    shown = "".join(re.findall(r"```text\n(.*?)```", text(page), re.DOTALL))
-    assert capsys.readouterr().out == shown
-
-
-def test_how_to_evaluate_runs(tmp_path, monkeypatch, capsys):
-    import matplotlib as mpl
-
-    mpl.use("agg")
-    monkeypatch.chdir(tmp_path)
-    page = "how-to/evaluate-on-a-stream.md"
-    blocks = re.findall(r"```python\n(.*?)```", text(page), re.DOTALL)
-    names: dict[str, object] = {}
-    for block in blocks:
-        exec(compile(block, page, "exec"), names)
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "run.html",
-        "run.jsonl",
-        "run.parquet",
-        "run.png",
-    ]
-    shown = capsys.readouterr().out
-    assert "window_kappa" in shown or "majority" in shown
-    assert shown.splitlines()[-1] == "0.4"  # kappa of two right in three
-
-
 # --- commands -------------------------------------------------------------------------------------
 
-PAGES = {"README.md": ROOT / "README.md", **{page: DOCS / page for page in in_navigation()}}
 # Lines of pages that no test runs, and why: they build, install or take long. That `make` knows its
 # targets is asked of make.
 NOT_RUN = ("pip install .", "pip install '.", "make ")
@@ -223,3 +184,45 @@ def test_a_transcript_that_lies_is_caught():
     assert "says also" in transcripts.alike(shown, shown + "more\n")
     assert "ended" in transcripts.alike(shown + "more\n", shown)
     assert transcripts.alike("...\nmodel a.run\n", shown) == ""
+
+
+# --- search ---------------------------------------------------------------------------------------
+
+SEARCHES = {
+    "predict_proba": "how-to/probabilities",
+    "class_weight": "how-to/imbalanced-classes",
+    "missing values": "how-to/prepare-a-stream",
+    "ROC AUC": "how-to/evaluate-on-a-stream",
+    "save": "files",
+}
+
+
+@pytest.mark.slow
+def test_search_finds_the_right_page(tmp_path):
+    pytest.importorskip("sphinx_gallery")
+    words = ["-q", "-D", "plot_gallery=0", "-d", str(tmp_path / "trees")]
+    built = tmp_path / "site"
+    done = [sys.executable, "-m", "sphinx", *words, str(DOCS), str(built)]
+    subprocess.run(done, check=True, capture_output=True)
+    index = json.loads((built / "searchindex.js").read_text()[len("Search.setIndex(") : -1])
+    for query, page in SEARCHES.items():
+        assert page in found(index, query)[:3], query
+    fetched = re.compile(r"<(?:script|link|img)[^>]+(?:src|href)=[\"']https?://")
+    for page in built.rglob("*.html"):
+        assert not fetched.search(page.read_text(encoding="utf-8")), page
+
+
+def found(index: dict, query: str) -> list[str]:
+    """Pages by relevance: what Sphinx's own search weighs, titles before words of the text."""
+    stem = pytest.importorskip("sphinx.search.en").SearchEnglish({}).stem
+    scores = dict.fromkeys(range(len(index["docnames"])), 0.0)
+    for title, places in index["alltitles"].items():
+        if query.lower() in title.lower():
+            for page, section in places:
+                scores[page] += (15 if section is None else 8) * len(query) / len(title) + 7
+    for word in query.lower().split():
+        for weight, kind in ((15, "titleterms"), (5, "terms")):
+            pages = index[kind].get(stem(word), [])
+            for page in pages if isinstance(pages, list) else [pages]:
+                scores[page] += weight
+    return [index["docnames"][page] for page in sorted(scores, key=lambda p: -scores[p])]

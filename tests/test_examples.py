@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import runpy
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +13,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
+FOLDER = Path(__file__).parents[1] / "examples"
+DEMO = FOLDER / "demo.py"  # a program, and no part of the gallery
+EXAMPLES = sorted(set(FOLDER.glob("*.py")) - {DEMO})
 
 
 @pytest.fixture(autouse=True)
@@ -29,6 +32,13 @@ def test_example_draws_its_picture(script: Path) -> None:
     figure = plt.gcf()
     figure.canvas.draw()
     assert np.asarray(figure.canvas.buffer_rgba()).std() > 0.05 * 255  # something is on it
+
+
+def test_demo_draws_its_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    picture = tmp_path / "demo.png"
+    monkeypatch.setattr(sys, "argv", [str(DEMO), str(picture), "--rows", "500"])
+    runpy.run_path(str(DEMO), run_name="__main__")
+    assert plt.imread(picture).std() > 0.05
 
 
 @pytest.mark.parametrize("script", EXAMPLES, ids=[script.stem for script in EXAMPLES])

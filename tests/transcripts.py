@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import math
 import os
 import re
@@ -118,14 +120,27 @@ def recorded(page: str, folder: Path) -> str:
     return BLOCK.sub(record, page)
 
 
-if __name__ == "__main__":  # python tests/transcripts.py PAGE: write its transcripts anew
+def printed(page: str) -> str:
+    """The page with what its programs print now."""
+    names: dict[str, object] = {}
+
+    def record(block: re.Match[str]) -> str:
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            exec(compile(block[1], "page", "exec"), names)
+        shown = f"\n\n```text\n{out.getvalue().rstrip()}\n```" if out.getvalue() else ""
+        return f"```python\n{block[1]}```{shown}"
+
+    return PROGRAM.sub(record, page)
+
+
+if __name__ == "__main__":  # python tests/transcripts.py PAGE...: write what it shows anew
     from tempfile import TemporaryDirectory
 
     from messy_files import write_all
 
-    where = Path(sys.argv[1]).absolute()
-    with TemporaryDirectory() as folder:
-        os.chdir(folder)
-        write_all(Path(folder))
-        text = recorded(where.read_text(encoding="utf-8"), Path(folder))
-    where.write_text(text, encoding="utf-8")
+    for where in map(Path.absolute, map(Path, sys.argv[1:])):
+        with TemporaryDirectory() as folder, contextlib.chdir(folder):
+            write_all(Path(folder))
+            text = recorded(printed(where.read_text(encoding="utf-8")), Path(folder))
+        where.write_text(text, encoding="utf-8")
