@@ -89,8 +89,7 @@ class Ramp : public RampModel<T> {
         else
             for (auto& box : machines_) settle(*box);
         relax();
-        shed();
-        trim();
+        make_room();
         unsettled_ = 0;
     }
 
@@ -100,14 +99,12 @@ class Ramp : public RampModel<T> {
         for (Id id : ids)
             if (query_.keeps(id)) query_.forget(id);
         RampModel<T>::unlearn(ids);
-        shed();
-        trim();
+        make_room();
     }
 
     void grow(std::size_t classes) {
         RampModel<T>::grow(classes);
-        shed();
-        trim();
+        make_room();
     }
 
     std::size_t labels_used() const { return std::size_t(labels_used_); }
@@ -179,8 +176,7 @@ class Ramp : public RampModel<T> {
             examine_all();
             relax();
         }
-        shed();
-        trim();
+        make_room();
     }
     // One more waits for the end of the call. In between, where it has brought much, the hinge loss is
     // solved roughly, so that few of those to come seem to violate their conditions; without
@@ -216,13 +212,21 @@ class Ramp : public RampModel<T> {
     bool is_full() const { return budget_.is_bounded() && std::int64_t(rows_->size()) > most(); }
     bool is_bounded() const { return max_support_ >= 0 || budget_.is_bounded(); }
 
+    // Rows differ in size, so what goes changes how many of the others there is room for.
+    void make_room() {
+        do {
+            shed();
+            trim();
+        } while (budget_.is_bounded() && std::int64_t(this->n_support()) > most());
+    }
     // No more than max_support support vectors: one too many goes for good, by the policy, and the
     // rest settle.
     void shed() {
         if (!is_bounded()) return;
-        const std::int64_t most =
-            max_support_ < 0 ? this->most() : std::min(max_support_, this->most());
-        while (std::int64_t(this->n_support()) > most) {
+        const auto is_over = [&](std::int64_t n) {
+            return n > most() || (max_support_ >= 0 && n > max_support_);
+        };
+        while (is_over(std::int64_t(this->n_support()))) {
             take_away(dispensable());
             ++evicted_;
             for (auto& box : machines_) settle(*box);
@@ -243,10 +247,10 @@ class Ramp : public RampModel<T> {
     // Algorithm 2: of the examples that support nothing, keep the m nearest to the boundary.
     void trim() {
         if (keep_non_support_ < 0 && !budget_.is_bounded()) return;
-        const std::int64_t room = most() - std::int64_t(this->n_support());
-        const std::int64_t m = keep_non_support_ < 0 ? room : std::min(keep_non_support_, room);
         for (;;) {
             poll(4 * rows_->size());
+            const std::int64_t room = most() - std::int64_t(this->n_support());
+            const std::int64_t m = keep_non_support_ < 0 ? room : std::min(keep_non_support_, room);
             std::int64_t idle = 0;
             Slot farthest{};
             double distance = -1;
@@ -262,7 +266,7 @@ class Ramp : public RampModel<T> {
                     (nearest == distance && rows_->id(j) < rows_->id(farthest)))
                     farthest = j, distance = nearest;
             }
-            if (idle <= m) return;
+            if (idle == 0 || idle <= m) return;
             if (rows_->is_hot(farthest))
                 for (auto& box : machines_) box->sync(Moves::all);
             rows_->remove(farthest);
