@@ -194,7 +194,8 @@ std::size_t SparseStore<T>::footprint() const {
 }
 template <class T>
 double SparseStore<T>::bytes_each() const {
-    return double(footprint()) / double(std::max<std::size_t>(kFew, size()));
+    const double empty = double(4 * kFew * (sizeof(Feature) + 2 * sizeof(Posting)));
+    return (double(footprint()) - empty) / double(std::max<std::size_t>(1, size()));
 }
 template <class T>
 void SparseStore<T>::row(const Kernel& kernel, Row<T> q, std::size_t first, std::size_t last,

@@ -33,6 +33,7 @@ from oracles import (
     signed_gram,
     streams,
 )
+from scipy import sparse
 from sklearn.svm import SVC
 from tiers import examples
 
@@ -871,6 +872,22 @@ def test_settled_by_call_it_goes_on_bit_for_bit_after_a_file(tmp_path):
         model.partial_fit(stream.X[600:], stream.y[600:]).unlearn([3, 700])
         assert model.kkt_residual() <= model.tol
     np.testing.assert_array_equal(one.decision_function(stream.X), two.decision_function(stream.X))
+
+
+@pytest.mark.parametrize("settle", ["call", "example"])
+def test_a_budget_in_bytes_holds_for_sparse_rows_of_any_length(settle):
+    """Short rows that go make the others longer on average; support vectors stay all the same."""
+    X = sparse.random_array((600, 2000), density=0.002, format="csr", rng=8)
+    y = np.random.default_rng(8).integers(0, 2, 600)
+    model = RampSVC(gamma=5e-4, budget="300KB", settle=settle, classes=[0, 1])
+    for i in range(0, 600, 97):
+        model.partial_fit(X[i : i + 97], y[i : i + 97])
+        assert model.nbytes_ <= 300_000
+    assert len(model.support_) > 2
+    long = sparse.random_array((4, 200_000), density=0.2, format="csr", rng=1)
+    model = RampSVC(gamma=5e-4, budget="300KB", settle=settle)
+    with pytest.raises(ValueError, match="budget: too few bytes for two examples"):
+        model.fit(long, [0, 1, 0, 1])
 
 
 @pytest.mark.parametrize("bound", [{"budget": 40}, {"max_support": 20}, {"keep_non_support": 30}])

@@ -25,6 +25,7 @@ from oracles import (
     streams,
     svm_kkt,
 )
+from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC
@@ -590,3 +591,12 @@ def test_bad_parameters_are_named(wrong):
 def test_there_is_no_third_rule():
     with pytest.raises(ValueError, match="rule must be one of 'margin', 'error'"):
         machine(ErrorDrivenSVC, rule="all").partial_fit([[1.0]], [1.0])
+
+
+def test_a_budget_in_bytes_refuses_rows_that_would_exceed_it_while_they_wait():
+    X = sparse.random_array((30, 20_000), density=0.2, format="csr", rng=1)
+    empty = sparse.csr_array((1, 20_000))
+    model = ForgettingSVC(budget="1MB", gamma=1.0, classes=[0, 1]).partial_fit(empty, [0])
+    with pytest.raises(ValueError, match="budget: too few bytes for two examples"):
+        model.partial_fit(X, np.arange(30) % 2)
+    assert model.nbytes_ <= 1_000_000

@@ -50,7 +50,10 @@ class Retrain : public KeptModel<T> {
         KernelRow<T> row = rows_->arriving(x);
         if (weight <= 0) return;
         decide(row);
-        if (!rows_->holds(id) && waits(row, y)) this->wait(x, y, params_.C * weight, id);
+        if (!rows_->holds(id) && waits(row, y)) {
+            this->wait(x, y, params_.C * weight, id);
+            budget();  // refuses rows of which too few would fit
+        }
         rows_->recycle(std::move(row));
         if (this->is_due()) train(params_.tol);
     }
