@@ -6,6 +6,7 @@
 
 #include "onlinesvm/base/chances.hpp"
 #include "onlinesvm/base/isa.hpp"
+#include "onlinesvm/base/ladder.hpp"
 #include "onlinesvm/base/moves.hpp"
 
 #ifdef ONLINESVM_X86  // by CMake, which compiles the loops for it
@@ -14,14 +15,16 @@
 
 namespace onlinesvm::isa {
 
-#define ONLINESVM_DECLARE(NAME)         \
-    namespace NAME {                    \
-    extern const Table<float> table32;  \
-    extern const Table<double> table64; \
-    extern const DenseTable dense;      \
-    extern const Moves<float> moves32;  \
-    extern const Moves<double> moves64; \
-    extern const Chances chances;       \
+#define ONLINESVM_DECLARE(NAME)           \
+    namespace NAME {                      \
+    extern const Table<float> table32;    \
+    extern const Table<double> table64;   \
+    extern const DenseTable dense;        \
+    extern const Moves<float> moves32;    \
+    extern const Moves<double> moves64;   \
+    extern const Chances chances;         \
+    extern const Ladder<float> ladder32;  \
+    extern const Ladder<double> ladder64; \
     }
 ONLINESVM_DECLARE(baseline)
 #ifdef ONLINESVM_X86
@@ -69,6 +72,8 @@ struct Variant {
     const Moves<float>* moves32;
     const Moves<double>* moves64;
     const Chances* chances;
+    const Ladder<float>* ladder32;
+    const Ladder<double>* ladder64;
 };
 
 const Variant& chosen() {
@@ -79,12 +84,14 @@ const Variant& chosen() {
         static const Variant variants[] = {
 #ifdef ONLINESVM_X86
             {"avx512", processor.has_avx512(), &avx512::table32, &avx512::table64, &avx512::dense,
-             &avx512::moves32, &avx512::moves64, &avx512::chances},
+             &avx512::moves32, &avx512::moves64, &avx512::chances, &avx512::ladder32,
+             &avx512::ladder64},
             {"avx2", processor.has_avx2(), &avx2::table32, &avx2::table64, &avx2::dense,
-             &avx2::moves32, &avx2::moves64, &avx2::chances},
+             &avx2::moves32, &avx2::moves64, &avx2::chances, &avx2::ladder32, &avx2::ladder64},
 #endif
             {"baseline", true, &baseline::table32, &baseline::table64, &baseline::dense,
-             &baseline::moves32, &baseline::moves64, &baseline::chances},
+             &baseline::moves32, &baseline::moves64, &baseline::chances, &baseline::ladder32,
+             &baseline::ladder64},
         };
         const char* wanted = std::getenv("ONLINESVM_ISA");
         const bool forced = wanted != nullptr && *wanted != '\0';
@@ -122,6 +129,16 @@ const Moves<double>& moves<double>() {
 const Chances& chances() {
     static const Chances& c = *chosen().chances;
     return c;
+}
+template <>
+const Ladder<float>& ladder<float>() {
+    static const Ladder<float>& l = *chosen().ladder32;
+    return l;
+}
+template <>
+const Ladder<double>& ladder<double>() {
+    static const Ladder<double>& l = *chosen().ladder64;
+    return l;
 }
 const DenseTable& dense() {
     static const DenseTable& t = *chosen().dense;

@@ -2,6 +2,7 @@
 #include "onlinesvm/base/isa.hpp"
 
 #include "onlinesvm/base/chances.hpp"
+#include "onlinesvm/base/ladder.hpp"
 #include "onlinesvm/base/moves.hpp"
 
 #if defined(__AVX512F__)
@@ -15,6 +16,7 @@
 #include "loops.inl"
 // After the registers and functions that it uses.
 #include "chances.inl"
+#include "ladder.inl"
 #include "weights.inl"
 
 namespace onlinesvm::isa::ONLINESVM_ISA {
@@ -25,6 +27,8 @@ extern const DenseTable dense;
 extern const Moves<float> moves32;
 extern const Moves<double> moves64;
 extern const Chances chances;
+extern const Ladder<float> ladder32;
+extern const Ladder<double> ladder64;
 
 const Table<float> table32 = kTable<float>;
 const Table<double> table64 = kTable<double>;
@@ -32,5 +36,7 @@ const DenseTable dense = kDense;
 const Moves<float> moves32 = kMoves<float>;
 const Moves<double> moves64 = kMoves<double>;
 const Chances chances = kChances;
+const Ladder<float> ladder32 = kLadder<float>;
+const Ladder<double> ladder64 = kLadder<double>;
 
 }  // namespace onlinesvm::isa::ONLINESVM_ISA
