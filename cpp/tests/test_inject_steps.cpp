@@ -3,6 +3,7 @@
 #include "onlinesvm/ball/ellipsoid.hpp"
 #include "onlinesvm/ball/stream_svm.hpp"
 #include "onlinesvm/budget/bsgd.hpp"
+#include "onlinesvm/budget/multi_kernel.hpp"
 #include "onlinesvm/gradient/descent.hpp"
 #include "onlinesvm/gradient/exponentiated.hpp"
 #include "onlinesvm/gradient/norma.hpp"
@@ -88,5 +89,10 @@ int main() {
     everywhere<Nystroem>([](auto& p) { p.n_components = 12; });
     for (const bool sparse : {false, true})
         life<Fourier<float>, float>(kernel(Shape::rbf), sparse, plain);
+    for (const bool sparse : {false, true}) {
+        const auto small = [](auto& p) { p.n_components = 6, p.n_bandwidths = 3; };
+        life<MultiKernelClassification<float>, float>(kernel(Shape::rbf), sparse, small);
+        life<MultiKernelClassification<double>, double>(kernel(Shape::rbf), sparse, small);
+    }
     say_how_many("steps, balls and features");
 }

@@ -22,8 +22,8 @@ CLASSES = {
         PokerOneClassSVM OfflineRampSVC SmoSVC""",
     "Kernel SVMs in one pass": "LASVC HullerSVC StreamSVC CoreVectorSVC",
     "Kernel methods in bounded memory": """BudgetedSVC BudgetedRampSVC BudgetedSVR
-        ForgetronClassifier ProjectronClassifier IndependentSVC IndependentSVR NormaSVC NormaSVR
-        NormaOneClassSVM""",
+        ForgetronClassifier ProjectronClassifier IndependentSVC IndependentSVR
+        MultiKernelClassifier MultiKernelRegressor NormaSVC NormaSVR NormaOneClassSVM""",
     "Retrained on chunks": "FixedPartitionSVC ErrorDrivenSVC ForgettingSVC",
     "Linear or kernel, one step per row": """SGDSVC PegasosSVC PassiveAggressiveClassifier
         PassiveAggressiveRegressor PassiveAggressiveOneClass KernelPerceptron RommaClassifier

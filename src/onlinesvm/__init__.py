@@ -17,6 +17,8 @@ from .budget.bsgd import BudgetedSVR as BudgetedSVR
 from .budget.forgetron import ForgetronClassifier as ForgetronClassifier
 from .budget.independent import IndependentSVC as IndependentSVC
 from .budget.independent import IndependentSVR as IndependentSVR
+from .budget.multi_kernel import MultiKernelClassifier as MultiKernelClassifier
+from .budget.multi_kernel import MultiKernelRegressor as MultiKernelRegressor
 from .budget.projectron import ProjectronClassifier as ProjectronClassifier
 from .calibrate.online import CalibratedOnline as CalibratedOnline
 from .conformal.full import FullConformalOneClassSVM as FullConformalOneClassSVM
