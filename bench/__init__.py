@@ -1,4 +1,4 @@
-"""Benchmarks: `python -m bench` runs the speed list; each file also runs alone.
+"""Benchmarks: `python -m bench` runs the speed list, `python -m bench NAME` one of them.
 
 One thread for everybody: the libraries read these variables when they are first imported, so they
 are set here, before any module of this package can import NumPy.

@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 
@@ -37,12 +38,16 @@ def main(words: list[str]) -> int:
     if rest and not rest[0].startswith("-"):
         print(f"unknown benchmark {rest[0]!r}; known: {', '.join(BENCHMARKS)}", file=sys.stderr)
         return 2
-    return max(_run(BENCHMARKS[name], rest) for name in chosen or SPEED)
+    if len(chosen) == 1:
+        path = BENCHMARKS[chosen[0]]
+        import_module(f"bench.{path.parent.name}.{path.stem}").main(rest)
+        return 0
+    return max(_run(name, rest) for name in chosen or SPEED)
 
 
-def _run(path: Path, arguments: list[str]) -> int:
-    module = f"bench.{path.parent.name}.{path.stem}"
-    return subprocess.run([sys.executable, "-m", module, *arguments], check=False).returncode
+def _run(name: str, arguments: list[str]) -> int:
+    command = [sys.executable, "-m", "bench", name, *arguments]
+    return subprocess.run(command, check=False).returncode
 
 
 if __name__ == "__main__":

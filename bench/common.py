@@ -1,14 +1,13 @@
 """The harness: contestants race in one process, in turns; the minimum counts; the ratio is said.
 
-A speed file is three lines per case::
+A benchmark is a file with three lines per case::
 
-    options = parse(__doc__)
-    report = Report("predict", "decision_function, 5,000 rows", baseline="SVC", options=options)
-    ours, theirs = (lambda: ramp.decision_function(X)), (lambda: svc.decision_function(X))
-    laps = race({"RampSVC": ours, "SVC": theirs}, repeats=options.repeats)
-    report.add("d = 54", laps)
-    report.bar("speed-up at d = 54", report.speed_up("d = 54", "RampSVC"), at_least=10)
-    report.finish()
+    @benchmark("decision_function, 5,000 rows", "SVC")
+    def main(report, options):
+        ours, theirs = (lambda: ramp.decision_function(X)), (lambda: svc.decision_function(X))
+        laps = race({"RampSVC": ours, "SVC": theirs}, repeats=options.repeats)
+        report.add("d = 54", laps)
+        report.bar("speed-up at d = 54", report.speed_up("d = 54", "RampSVC"), at_least=10)
 
 Turns matter because a shared machine changes speed by the minute: both sides of a ratio meet the
 same minutes. The minimum matters because noise only ever adds time.
@@ -109,7 +108,13 @@ class Options:
         return quick if self.quick else full
 
 
-def parse(description: str | None, *, repeats: int = 3, divisible: bool = False) -> Options:
+def parse(
+    description: str | None,
+    words: Sequence[str],
+    *,
+    repeats: int = 3,
+    divisible: bool = False,
+) -> Options:
     """Read the command line of a benchmark file; its cases may be divisible over processes."""
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -125,7 +130,7 @@ def parse(description: str | None, *, repeats: int = 3, divisible: bool = False)
         parser.add_argument(
             "--jobs", type=int, default=1, help="cases at a time, each in a process of its own"
         )
-    told = parser.parse_args()
+    told = parser.parse_args(words)
     only = tuple(case.lower() for case in told.only)
     jobs = told.jobs if divisible else 1
     return Options(1 if told.quick else told.repeats, told.quick, only, jobs)
@@ -297,6 +302,31 @@ class Report:
             verdict = "[dim]quick run, says nothing[/]" if self.options.quick else verdict
             table.add_row(bar["claim"], figure(bar["value"]), bar["bound"], verdict)
         return table
+
+
+Main = Callable[[Sequence[str]], None]
+
+
+def benchmark(
+    title: str, baseline: str, *, repeats: int = 3, divisible: bool = False
+) -> Callable[[Callable[[Report, Options], None]], Main]:
+    """Make a main that reads the command line, and reports what the function adds to a report.
+
+    The report has the name of the file, and the help its docstring.
+    """
+
+    def made(measure: Callable[[Report, Options], None]) -> Main:
+        def main(words: Sequence[str]) -> None:
+            about = sys.modules[measure.__module__].__doc__
+            options = parse(about, words, repeats=repeats, divisible=divisible)
+            name = measure.__module__.rpartition(".")[2]
+            report = Report(name, title, baseline, options)
+            measure(report, options)
+            report.finish()
+
+        return main
+
+    return made
 
 
 def _own_table(title: str, head: list[str], *rows: list[str]) -> Table:

@@ -18,8 +18,8 @@ from queue import SimpleQueue
 from bench.common import RESULTS, Report
 
 
-def gather(report: Report, module: str, names: Iterable[str]) -> None:
-    """Run the named cases of ``module``, ``--jobs`` at a time, and take in what each has measured.
+def gather(report: Report, names: Iterable[str]) -> None:
+    """Run the named cases of a benchmark, ``--jobs`` at a time, and take in what each has measured.
 
     A case whose process fails is a note; those stopped in the middle have kept what they had.
     """
@@ -32,7 +32,7 @@ def gather(report: Report, module: str, names: Iterable[str]) -> None:
     def run(name: str) -> int:
         core = cores.get()
         pinned = ["taskset", "--cpu-list", str(core)] if core is not None else []
-        command = [*pinned, sys.executable, "-m", module, "--only", name, *told]
+        command = [*pinned, sys.executable, "-m", "bench", report.name, "--only", name, *told]
         alone = {**os.environ, "OMP_NUM_THREADS": "1"}
         try:
             return subprocess.run(

@@ -9,7 +9,7 @@ to rely on see bench/speed.
 from __future__ import annotations
 
 from bench import tasks
-from bench.common import Report, parse
+from bench.common import Options, Report, benchmark
 from bench.peers.batch import SVC
 from bench.peers.gradient import NYSTROEM_1, NYSTROEM_5, SGD
 from bench.peers.ours import HINGE, PA, RAMP, RAMP_GREEDY, RAMP_MARGIN
@@ -19,12 +19,6 @@ OURS = [RAMP, RAMP_MARGIN, RAMP_GREEDY, HINGE, PA]
 PEERS = [SVC, NYSTROEM_1, NYSTROEM_5, SGD, RIVER, VOWPAL, VOWPAL_KSVM]
 
 
-def main() -> None:
-    options = parse(__doc__, repeats=1)
-    report = Report("accuracy", "One pass over the ramp paper's tasks", SVC.name, options)
+@benchmark("One pass over the ramp paper's tasks", SVC.name, repeats=1)
+def main(report: Report, options: Options) -> None:
     tasks.run(report, [*OURS, *PEERS])
-    report.finish()
-
-
-if __name__ == "__main__":
-    main()

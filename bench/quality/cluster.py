@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.common import Lap, Report, figure, parse
+from bench.common import Lap, Options, Report, benchmark, figure
 from onlinesvm import SmoSVC
 from onlinesvm.cluster import LocalParts, cascade
 from onlinesvm.datasets import fetch
@@ -223,9 +223,8 @@ def span(seconds: float) -> str:
     return f"{figure(seconds)} s"
 
 
-def main() -> None:
-    options = parse(__doc__, repeats=1)
-    report = Report("cluster", "The cascade over many machines", "SmoSVC", options)
+@benchmark("The cascade over many machines", "SmoSVC", repeats=1)
+def main(report: Report, options: Options) -> None:
     for name, (_, full, params) in SETS.items():
         if not options.wants(name):
             continue
@@ -249,8 +248,3 @@ def main() -> None:
         "Simulated figures assume 1.5 s a round and 100 MB/s at the caller; nothing was run on "
         "more than 8 parts."
     )
-    report.finish()
-
-
-if __name__ == "__main__":
-    main()

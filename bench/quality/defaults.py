@@ -31,7 +31,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, OneClassSVM
 
 import onlinesvm
-from bench.common import Report, console, parse
+from bench.common import Options, Report, benchmark, console
 from onlinesvm.datasets import fetch, make_checkerboard, make_gauss, make_waveform
 
 TRAIN, TEST = 1500, 1000  # rows, at most
@@ -339,9 +339,8 @@ def _shown(contest: Contest, cls: type, scores: Scores) -> str:
     return first if passed is None else f"{first} / {passed:.1f}"
 
 
-def main() -> None:
-    options = parse(__doc__, repeats=1)
-    report = Report("defaults", "A tournament of defaults, fit / one pass", BATCH, options)
+@benchmark("A tournament of defaults, fit / one pass", BATCH, repeats=1)
+def main(report: Report, options: Options) -> None:
     ours = list(onlinesvm.all_estimators())
     table: Table = {}
     played = []
@@ -358,8 +357,3 @@ def main() -> None:
         name: sum(scores[name][2] for scores in table.values() if name in scores) for name in names
     }
     hold_to_bars(report, played, table, ours)
-    report.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from river import drift as river_drift
 from river import linear_model, preprocessing, tree
 
-from bench.common import Options, Report, parse
+from bench.common import Options, Report, benchmark
 from onlinesvm import SGDSVC, DriftAware, OnlineScaler, make_online_pipeline
 from onlinesvm.datasets import fetch
 from onlinesvm.drift import PageHinkley
@@ -75,9 +75,8 @@ def rivers(make: Callable[[], Any], X: NDArray[Any], y: NDArray[Any]) -> tuple[f
     return right / (len(y) - 1), "-"
 
 
-def main() -> None:
-    options = parse(__doc__, repeats=1)
-    report = Report("drift", "Models that notice a drift", "SGDSVC alone", options)
+@benchmark("Models that notice a drift", "SGDSVC alone", repeats=1)
+def main(report: Report, options: Options) -> None:
     rows: dict[str, list[str]] = {name: [name] for name in (*OURS, *RIVERS)}
     heads = ["model"]
     warnings.simplefilter("ignore")
@@ -90,8 +89,3 @@ def main() -> None:
         same = 100 * np.mean(y[1:] == y[:-1])
         report.note(f"{stream}: who repeats the last label has {same:.1f} %.")
     report.matrix("Accuracy on streams that drift", heads, list(rows.values()))
-    report.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.metrics import roc_auc_score
 
-from bench.common import Options, Report, parse
+from bench.common import Options, Report, benchmark
 from onlinesvm import IncrementalSVC, SettledWarning
 from onlinesvm.datasets import fetch
 
@@ -89,9 +89,8 @@ def judged(X: Any, y: Any, kind: str) -> dict[str, list[float]]:
     return found
 
 
-def main() -> None:
-    options = parse(__doc__, repeats=1)
-    report = Report("erasure", "Forgetting beside retraining", "retrained", options)
+@benchmark("Forgetting beside retraining", "retrained", repeats=1)
+def main(report: Report, options: Options) -> None:
     cells = {kind: [judged(X, y, kind) for X, y in problems(options).values()] for kind in KINDS}
     head = ["way", "accuracy, forgotten", "kept", "unseen", "unlike gold", "attack AUC", "CPU s"]
     for kind, found in cells.items():
@@ -101,8 +100,3 @@ def main() -> None:
     report.bar('predictions unlike retraining, scope="all", worst', unlike, at_most=0.0)
     attack = [abs(f[WAYS[2]][4] - f[WAYS[3]][4]) for found in cells.values() for f in found]
     report.bar("attack AUC away from retraining's, worst", max(attack), at_most=1e-3)
-    report.finish()
-
-
-if __name__ == "__main__":
-    main()

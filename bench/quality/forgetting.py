@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.svm import SVC
 
-from bench.common import Options, Report, parse
+from bench.common import Options, Report, benchmark
 from onlinesvm import ErrorDrivenSVC, FixedPartitionSVC, ForgettingSVC
 from onlinesvm.forgetting import Random
 
@@ -26,14 +26,12 @@ POLICIES = {
 LABELS = [-1, 1]
 
 
-def main() -> None:
-    options = parse(__doc__, repeats=1)
-    report = Report("forgetting", "What a full memory gives up", "SVC", options)
+@benchmark("What a full memory gives up", "SVC", repeats=1)
+def main(report: Report, options: Options) -> None:
     if options.wants("clouds"):
         clouds(report, options)
     if options.wants("board"):
         board(report, options)
-    report.finish()
 
 
 def accuracy(model: Any, X: Any, y: Any, X_test: Any, y_test: Any) -> float:
@@ -93,7 +91,3 @@ def board(report: Report, options: Options) -> None:
         for name, model in models.items()
     ]
     report.matrix("Checkerboard of 10,000 rows", ["machine", "accuracy"], rows)
-
-
-if __name__ == "__main__":
-    main()

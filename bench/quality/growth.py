@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 import onlinesvm
-from bench.common import Lap, Report, figure, parse
+from bench.common import Lap, Options, Report, benchmark, figure
 from onlinesvm.datasets import fetch
 from onlinesvm.report.style import figure as new_figure
 
@@ -224,9 +224,8 @@ def draw(grown: dict[str, dict[str, list[dict[str, Any]]]], path: Path) -> None:
     picture.savefig(path, dpi=100, bbox_inches="tight")
 
 
-def main() -> None:
-    options = parse(__doc__, repeats=1)
-    report = Report("growth", "Growth", PEER, options)
+@benchmark("Growth", PEER, repeats=1)
+def main(report: Report, options: Options) -> None:
     sizes, limit = (QUICK_SIZES, 5.0) if options.quick else (SIZES, LIMIT)
     names = [name for name in ("covtype", "mnist") if options.wants(name)]
     everybody = [g.name for g in growers()]
@@ -244,10 +243,5 @@ def main() -> None:
         report.add(name, laps)
         show(report, name, sets)
     report.details["growth"] = grown
-    report.finish()
     if not options.quick:
         draw(grown, Path("docs/images/growth.png"))
-
-
-if __name__ == "__main__":
-    main()

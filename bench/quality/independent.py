@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.svm import SVC
 
-from bench.common import Options, Report, figure, parse, race
+from bench.common import Options, Report, benchmark, figure, race
 from onlinesvm import IndependentSVC
 from onlinesvm.datasets import Task, make_checkerboard, paper_task
 
@@ -24,13 +24,11 @@ BUDGET = 500
 BLOCK, BLOCKS = 2000, 10
 
 
-def main() -> None:
-    options = parse(__doc__, repeats=1)
-    report = Report("independent", "OISVM: size, accuracy and cost", "SVC", options)
+@benchmark("OISVM: size, accuracy and cost", "SVC", repeats=1)
+def main(report: Report, options: Options) -> None:
     for name in filter(options.wants, TASKS):
         _compare(report, paper_task(name, train_rows=options.size(10_000, 300)))
     report.details["tables"] = [_sizes(report), _growth(options)]
-    report.finish()
 
 
 def _compare(report: Report, task: Task) -> None:
@@ -84,7 +82,3 @@ def _costs(noise: float, block: int) -> list[float]:
         model.partial_fit(X[part], y[part])
         costs.append(1e6 * (time.process_time() - start) / block)
     return costs
-
-
-if __name__ == "__main__":
-    main()

@@ -290,7 +290,7 @@ def page(journal: Journal, rows: int | None) -> dict[str, str]:
     return bodies
 
 
-def main() -> None:
+def main(words: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -299,7 +299,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="tiny sizes, kept in results/local")
     parser.add_argument("--afresh", action="store_true", help="forget what was measured before")
     parser.add_argument("--measured", action="store_true", help="run nothing, write what is there")
-    told = parser.parse_args()
+    told = parser.parse_args(words)
     journal = Journal(
         "instead", folder=RESULTS / "cells", jobs=told.jobs, quick=told.quick, afresh=told.afresh
     )
@@ -323,7 +323,3 @@ def main() -> None:
     shown = {title: field for title, field in whole.items() if field.facts}
     map_of(shown, BASE).savefig(DOCS / "images" / "instead.png", dpi=110)
     print("written: docs/instead.md, docs/images/instead.png")
-
-
-if __name__ == "__main__":
-    main()

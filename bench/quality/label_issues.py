@@ -26,7 +26,7 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from bench.common import Options, Report, parse
+from bench.common import Options, Report, benchmark
 from onlinesvm.datasets import fetch
 from onlinesvm.label_issues import find_label_issues
 
@@ -80,9 +80,8 @@ def theirs(model: Any, X: Any, given: Any) -> Any:
     return -chances[np.arange(len(given)), given]
 
 
-def main() -> None:
-    options = parse(__doc__, repeats=1)
-    report = Report("label_issues", "Wrong labels found, average precision", "ours", options)
+@benchmark("Wrong labels found, average precision", "ours", repeats=1)
+def main(report: Report, options: Options) -> None:
     peers = {
         "cleanlab, SVC": lambda: CalibratedClassifierCV(SVC(), cv=3, ensemble=False),
         "cleanlab, forest": lambda: RandomForestClassifier(random_state=0),
@@ -112,8 +111,3 @@ def main() -> None:
     for peer, n in ahead.items():
         report.bar(f"sets of {len(sets)} at or above {peer}", n, at_least=8)
     report.bar("time / theirs, median", float(np.median(times)), at_most=1 / 3)
-    report.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.common import Report, console, parse
+from bench.common import Options, Report, benchmark, console
 from bench.tasks import here
 from onlinesvm import All, Greedy, LabelDesk, Margin, RampSVC
 from onlinesvm.datasets import PAPER_TASKS, Task, paper_task
@@ -123,9 +123,8 @@ def draw(path: Path, curves: dict[str, list[dict[str, Curve]]]) -> None:
     figure.savefig(path, dpi=110)
 
 
-def main() -> None:
-    options = parse(__doc__, repeats=ORDERS)
-    report = Report("labels", "Labels against accuracy", baseline="All", options=options)
+@benchmark("Labels against accuracy", "All", repeats=ORDERS)
+def main(report: Report, options: Options) -> None:
     curves: dict[str, list[dict[str, Curve]]] = {}
     for first in here(report):
         rows = 300 if options.quick else None
@@ -184,8 +183,3 @@ def main() -> None:
         )
     if curves and set(curves) == set(PAPER_TASKS):
         draw(report.path.with_suffix(".png"), curves)
-    report.finish()
-
-
-if __name__ == "__main__":
-    main()

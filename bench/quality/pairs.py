@@ -24,7 +24,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import onlinesvm
-from bench.common import Report, parse, race
+from bench.common import Options, Report, benchmark, race
 from onlinesvm.datasets import fetch
 
 BATCH = "SVC"
@@ -78,9 +78,8 @@ def sets(report: Report) -> Iterator[Set]:
             yield make(X, y)
 
 
-def main() -> None:
-    options = parse(__doc__, repeats=1)
-    report = Report("pairs", "One against one, or against the rest", BATCH, options)
+@benchmark("One against one, or against the rest", BATCH, repeats=1)
+def main(report: Report, options: Options) -> None:
     for data in sets(report):
         calls: dict[str, Any] = {BATCH: partial(_fit, SVC(C=data.C, gamma=data.gamma), data)}
         for name in CLASSES:
@@ -94,7 +93,6 @@ def main() -> None:
             lost = facts[BATCH]["accuracy"] - facts[f"{name}, one-vs-one"]["accuracy"]
             report.bar(f"{data.name}: points {name}, one-vs-one, is below SVC", lost, at_most=1.0)
     _table(report)
-    report.finish()
 
 
 def _fit(model: Any, data: Set) -> Any:
@@ -129,7 +127,3 @@ def _table(report: Report) -> None:
         ]
         head = ["", "accuracy, %", "seconds", "MB", "support vectors"]
         report.matrix(case, head, lines)
-
-
-if __name__ == "__main__":
-    main()

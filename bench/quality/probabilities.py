@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from bench.common import Options, Report, parse
+from bench.common import Options, Report, benchmark
 from onlinesvm import SGDSVC, CalibratedOnline, OnlineScaler, make_online_pipeline
 from onlinesvm.datasets import fetch
 
@@ -71,9 +71,8 @@ def run(X: NDArray[Any], y: NDArray[np.bool_], method: str) -> dict[str, NDArray
     return {name: np.array(values) for name, values in told.items()}
 
 
-def main() -> None:
-    options = parse(__doc__, repeats=1)
-    report = Report("probabilities", "Calibrated probabilities", "raw sigmoid", options)
+@benchmark("Calibrated probabilities", "raw sigmoid", repeats=1)
+def main(report: Report, options: Options) -> None:
     errors, sets = [], []
     for name, (X, y) in streams(options).items():
         truth, raw, row = y[1:], 0.0, [name]
@@ -109,8 +108,3 @@ def main() -> None:
     report.matrix("Expected calibration error", head, errors)
     head = ["stream, method", "coverage, every 2,000", "classes in a set", "empty", "full"]
     report.matrix(f"Sets of alpha = {ALPHA}", head, sets)
-    report.finish()
-
-
-if __name__ == "__main__":
-    main()

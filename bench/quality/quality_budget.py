@@ -29,7 +29,7 @@ from sklearn.linear_model import SGDClassifier
 from threadpoolctl import threadpool_limits
 
 import onlinesvm
-from bench.common import Lap, Options, Report, console, figure, parse
+from bench.common import Lap, Options, Report, benchmark, console, figure
 from bench.quality.contests import Contest, ignorant, standardised_so_far
 from onlinesvm.datasets import fetch
 from onlinesvm.report.style import figure as new_figure
@@ -326,9 +326,8 @@ def run(report: Report, contest: Contest, options: Options) -> None:
             report.bar(claim, best[True] - share, at_least=0)
 
 
-def main() -> None:
-    options = parse(__doc__, repeats=1)
-    report = Report("quality_budget", "Accuracy on a budget", PEER, options)
+@benchmark("Accuracy on a budget", PEER, repeats=1)
+def main(report: Report, options: Options) -> None:
     for name in sorted({one.name for one in FIELD if not one.there}):
         report.note(f"{name} left out: it is not there")
     with threadpool_limits(limits=1), warnings.catch_warnings():
@@ -337,7 +336,6 @@ def main() -> None:
             run(report, contest, options)
     show(report)
     draw(report, report.path.with_suffix(".png"))
-    report.finish()
 
 
 def kin(name: str) -> str:
@@ -448,7 +446,3 @@ def _name(ax: Any, last: dict[str, dict[str, Any]], looks: dict[str, dict[str, A
             annotation_clip=False,
             arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.5, "alpha": 0.5},
         )
-
-
-if __name__ == "__main__":
-    main()

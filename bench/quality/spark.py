@@ -27,7 +27,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import DoubleType
 
-from bench.common import Lap, Options, Report, parse
+from bench.common import Lap, Options, Report, benchmark
 from bench.speed.bank import make, one_bank, stream
 from bench.speed.digits import DIGIT, against_the_rest, digits
 from bench.speed.features import covtype
@@ -287,9 +287,8 @@ def learn(report: Report, options: Options, case: str, X: Any, y: Any, **params:
     )
 
 
-def main() -> None:
-    options = parse(__doc__, repeats=2)
-    report = Report("spark", "Through Spark, and over two executors", ALONE, options)
+@benchmark("Through Spark, and over two executors", ALONE, repeats=2)
+def main(report: Report, options: Options) -> None:
     if options.wants("overhead"):
         overhead(report, options)
     if options.wants("predict"):
@@ -304,8 +303,3 @@ def main() -> None:
         rows = covtype(options.size(40_000, 1_000)).single()
         case = f"cascade, covtype, {len(rows.y):,} rows"
         learn(report, options, case, rows.X, rows.y, C=10.0, gamma=0.05)
-    report.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench import tasks
-from bench.common import Report, parse, race
+from bench.common import Options, Report, benchmark, race
 from onlinesvm import RampSVC
 from onlinesvm.datasets import Task
 
@@ -23,9 +23,8 @@ AUDITED = 2000
 Array = NDArray[np.float64]
 
 
-def main() -> None:
-    options = parse(__doc__)
-    report = Report("tolerance", "RampSVC: how far from optimal, at what price", "kkt", options)
+@benchmark("RampSVC: how far from optimal, at what price", "kkt")
+def main(report: Report, options: Options) -> None:
     for task in tasks.here(report):
         calls = {name: partial(_learned, task, way) for name, way in WAYS.items()}
         laps = race(calls, repeats=options.repeats)
@@ -33,7 +32,6 @@ def main() -> None:
         report.add(task.name, laps, facts=facts)
         worst = facts["kkt"]["violation"]
         report.bar(f"{task.name}: largest violation / tol", worst, at_most=1.0)
-    report.finish()
 
 
 def _learned(task: Task, way: dict[str, Any]) -> RampSVC:
@@ -97,7 +95,3 @@ def _gap(model: RampSVC, X: Array, y: Array) -> float:
     primal = norm2 / 2.0 + model.C * float(np.maximum(g, 0.0)[inside].sum())
     dual = float(np.abs(coef).sum()) - norm2 / 2.0
     return (primal - dual) / primal
-
-
-if __name__ == "__main__":
-    main()

@@ -26,7 +26,7 @@ from sklearn import datasets as generators
 from sklearn.svm import SVC
 
 import onlinesvm
-from bench.common import RESULTS, Lap, Report, console, parse, race
+from bench.common import RESULTS, Lap, Options, Report, benchmark, console, race
 from onlinesvm.datasets import fetch
 from onlinesvm.report.style import figure as new_figure
 
@@ -314,9 +314,8 @@ def draw(report: Report) -> None:
     console.print(f"drawn: {report.path.with_suffix('.png').relative_to(RESULTS.parent)}")
 
 
-def main() -> None:
-    options = parse(__doc__, repeats=1)
-    report = Report("wide", "Problems drawn by seed", BASE, options)
+@benchmark("Problems drawn by seed", BASE, repeats=1)
+def main(report: Report, options: Options) -> None:
     seed = int(os.environ.get("ONLINESVM_WIDE_SEED", "0"))
     most = int(os.environ.get("ONLINESVM_WIDE_ROWS", "20000"))
     report.details |= {"seed": seed, "rows at most": most}
@@ -324,8 +323,3 @@ def main() -> None:
         measure(report, problem)
     summed_up(report)
     draw(report)
-    report.finish()
-
-
-if __name__ == "__main__":
-    main()

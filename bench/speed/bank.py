@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.common import Options, Report, parse, race
+from bench.common import Options, Report, benchmark, race
 
 KEYS, ROWS, FEATURES, CLASSES = 100_000, 20, 10, [0, 1]
 
@@ -150,14 +150,8 @@ def on_spark(report: Report, options: Options) -> None:
     spark.stop()
 
 
-def main() -> None:
-    options = parse(__doc__)
-    report = Report("bank", "a model for each key", "loop", options)
+@benchmark("a model for each key", "loop")
+def main(report: Report, options: Options) -> None:
     for case, run in (("learn", contest), ("save", saving), ("spark", on_spark)):
         if options.wants(case):
             run(report, options)
-    report.finish()
-
-
-if __name__ == "__main__":
-    main()

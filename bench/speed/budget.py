@@ -19,7 +19,7 @@ from sklearn.base import is_classifier
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import SGDClassifier
 
-from bench.common import Options, Report, parse, race
+from bench.common import Options, Report, benchmark, race
 from bench.speed.features import CHUNK, LABELS, Rows, covtype, stream
 from onlinesvm import (
     BudgetedRampSVC,
@@ -126,15 +126,9 @@ def wrong_labels(report: Report, options: Options) -> None:
     )
 
 
-def main() -> None:
-    options = parse(__doc__, repeats=3)
-    report = Report("budget", "Kernel machines on a budget", PEER, options)
+@benchmark("Kernel machines on a budget", PEER, repeats=3)
+def main(report: Report, options: Options) -> None:
     if options.wants("covtype"):
         against_features(report, options)
     if options.wants("noise"):
         wrong_labels(report, options)
-    report.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.common import Lap, Options, Report, figure, parse, race
+from bench.common import Lap, Options, Report, benchmark, figure, race
 from bench.peers import Fitted, Learner, present
 from bench.peers.streams import VOWPAL_KSVM
 from onlinesvm import BudgetedSVC, BudgetedSVR
@@ -176,15 +176,9 @@ def show(
     return fastest
 
 
-def main() -> None:
-    options = parse(__doc__)
-    report = Report("budget_peers", "On a budget, against Python's peers", "", options)
+@benchmark("On a budget, against Python's peers", "")
+def main(report: Report, options: Options) -> None:
     if options.wants("regression"):
         targets(report, options)
     if options.wants("classes"):
         classes(report, options)
-    report.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.common import Options, Report, figure, parse, race
+from bench.common import Options, Report, benchmark, figure, race
 from onlinesvm import RampSVC
 from onlinesvm.datasets import fetch, paper_task
 
@@ -92,15 +92,9 @@ def contest(name: str, task: Task, report: Report, options: Options) -> None:
     report.bar(f"{name}: times fewer vectors at tol {TOLERANCES[-1]:g}", fewer, at_least=2)
 
 
-def main() -> None:
-    options = parse(__doc__, repeats=5)
-    report = Report("compress", "compress", WHOLE, options)
+@benchmark("compress", WHOLE, repeats=5)
+def main(report: Report, options: Options) -> None:
     for name in ("Adult", "USPS", "MNIST 8"):
         if options.wants(name):
             task = eight_or_not(options) if name == "MNIST 8" else paper(name, options)
             contest(name, task, report, options)
-    report.finish()
-
-
-if __name__ == "__main__":
-    main()

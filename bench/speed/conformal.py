@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.datasets import make_classification
 from sklearn.svm import SVC
 
-from bench.common import Options, Report, geometric_mean, parse, race
+from bench.common import Options, Report, benchmark, geometric_mean, race
 from onlinesvm import FullConformalSVC, IncrementalSVC
 
 SIZES, SEEDS, ASKED = (1000, 4000), range(5), 20
@@ -78,9 +78,8 @@ def against_online_cp(report: Report, options: Options) -> None:
     )
 
 
-def main() -> None:
-    options = parse(__doc__)
-    report = Report("conformal", "Full conformal p-values", REFITS, options)
+@benchmark("Full conformal p-values", REFITS)
+def main(report: Report, options: Options) -> None:
     for n in SIZES:
         n = options.size(n, 100)
         seeds = SEEDS if not options.quick else range(1)
@@ -89,8 +88,3 @@ def main() -> None:
         report.bar(f"{n:,} rows: the same, worst", min(gains), at_least=15)
         report.note(f"{n:,} rows: geometric mean {geometric_mean(gains):.1f}")
     against_online_cp(report, options)
-    report.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.svm import SVC
 
-from bench.common import Report, parse, race
+from bench.common import Options, Report, benchmark, race
 from bench.peers import CACHE_MB
 from bench.speed.digits import DIGIT, against_the_rest, digits
 from onlinesvm import CoreVectorSVC
@@ -23,8 +23,8 @@ TOLERANCES = (1e-2, 1e-3)
 SAMPLES: tuple[Any, ...] = (59, "all")
 
 
-def main() -> None:
-    options = parse(__doc__)
+@benchmark("core_vector", "SVC")
+def main(report: Report, options: Options) -> None:
     X, y, X_test, y_test = against_the_rest(digits(options), DIGIT)
     n = options.size(5_000, 500)
     X, y = X[:n], y[:n]
@@ -42,10 +42,5 @@ def main() -> None:
         facts[name] = {"accuracy": round(accuracy, 2), "SVs": len(model.support_)}
         if name != "SVC":
             facts[name]["passes"] = model.passes_
-    report = Report("core_vector", f"MNIST {DIGIT} against the rest, {n:,} rows", "SVC", options)
+    report.title = f"MNIST {DIGIT} against the rest, {n:,} rows"
     report.add("fit", laps, facts=facts, units=n)
-    report.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.common import Lap, Report, parse, race
+from bench.common import Lap, Options, Report, benchmark, race
 from bench.peers import present
 from bench.peers.batch import INTELEX_32_TWO
 from bench.speed.digits import DIGIT, against_the_rest, pixels
@@ -88,9 +88,8 @@ def solved(report: Report, case: Case) -> dict[str, Lap]:
     return race(solvers, repeats=report.options.repeats)
 
 
-def main() -> None:
-    options = parse(__doc__, repeats=2)
-    report = Report("cores", "Learning MNIST, by threads", ONE, options)
+@benchmark("Learning MNIST, by threads", ONE, repeats=2)
+def main(report: Report, options: Options) -> None:
     X, y, X_test, y_test = fetch("mnist")
     most = options.size(20_000, 500)
     test = pixels(X_test)[: options.size(10_000, 200)]
@@ -115,8 +114,3 @@ def main() -> None:
         report.bar("LASVC / intelex float32, two threads each", ratio, at_most=1.0)
     faster(report, "RampSVC, two classes", 4, at_least=1.5)
     faster(report, "IncrementalSVC, two classes", 4, at_least=1.5)
-    report.finish()
-
-
-if __name__ == "__main__":
-    main()

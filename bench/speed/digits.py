@@ -7,6 +7,7 @@ HullerSVC). One round of learning: SVC takes minutes. Three of predicting the 10
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -90,13 +91,9 @@ def predict(options: Options, task: Task, laps: dict[str, Lap]) -> None:
     report.finish()
 
 
-def main() -> None:
-    options = parse(__doc__, repeats=1)
+def main(words: Sequence[str]) -> None:
+    options = parse(__doc__, words, repeats=1)
     data = digits(options)
     for part in (eight, ten):
         if options.wants(part.__name__):
             part(options, data)
-
-
-if __name__ == "__main__":
-    main()

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.common import Options, Report, parse, race
+from bench.common import Options, Report, benchmark, race
 
 ROWS, FEATURES = 50_000, 10
 SIZES = (1000, 100, 10, 1)
@@ -50,11 +50,10 @@ def contest(
             report.bar(f"{case}, {name}: us an example", beyond, at_most=AT_MOST)
 
 
-def main() -> None:
+@benchmark("test-then-train of a linear model", "loop")
+def main(report: Report, options: Options) -> None:
     from onlinesvm import PassiveAggressiveClassifier, PassiveAggressiveRegressor
 
-    options = parse(__doc__)
-    report = Report("evaluate", "test-then-train of a linear model", "loop", options)
     rng = np.random.default_rng(0)
     n = options.size(ROWS, 2000)
     X = rng.standard_normal((n, FEATURES))
@@ -63,8 +62,3 @@ def main() -> None:
         y = (f > 0).astype(int)
         contest(PassiveAggressiveClassifier, y, X, size, report, options, classes=[0, 1])
         contest(PassiveAggressiveRegressor, f, X, size, report, options)
-    report.finish()
-
-
-if __name__ == "__main__":
-    main()

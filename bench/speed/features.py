@@ -24,7 +24,7 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from bench.common import Options, Report, parse, race
+from bench.common import Options, Report, benchmark, race
 from onlinesvm import SGDSVC, FourierFeatures, NystroemFeatures
 from onlinesvm.datasets import fetch
 
@@ -187,9 +187,8 @@ def whole(report: Report, options: Options, rows: Rows) -> None:
         report.bar(f"points of accuracy, {mine} over {other}", gain, at_least=-0.3)
 
 
-def main() -> None:
-    options = parse(__doc__, repeats=3)
-    report = Report("features", "Kernel features and a linear model", THEIRS, options)
+@benchmark("Kernel features and a linear model", THEIRS, repeats=3)
+def main(report: Report, options: Options) -> None:
     rows = covtype(options.size(500_000, 3_000))
     if options.wants("transform"):
         transforms(report, options, rows)
@@ -197,8 +196,3 @@ def main() -> None:
         if options.quick:
             rows = Rows(rows.X, rows.y, rows.X_test[:1000], rows.y_test[:1000])
         whole(report, options, rows)
-    report.finish()
-
-
-if __name__ == "__main__":
-    main()

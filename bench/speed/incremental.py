@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
-from bench.common import Lap, Report, parse, race
+from bench.common import Lap, Options, Report, benchmark, race
 from bench.peers.batch import CACHE_MB
 from onlinesvm import IncrementalSVC
 from onlinesvm.datasets import fetch
@@ -64,11 +64,11 @@ def removals(
     return [seconds(lambda i=i: model.unlearn(int(i)), clock) for i in chosen]
 
 
-def main() -> None:
-    options = parse(__doc__)
+@benchmark("incremental", "SVC")
+def main(report: Report, options: Options) -> None:
     n = options.size(5000, 300)
     X, y = adult(n)
-    report = Report("incremental", f"Adult, {n:,} rows", "SVC", options)
+    report.title = f"Adult, {n:,} rows"
     ours, theirs = (lambda: one_pass(X, y)), (lambda: fit_svc(X, y))
     laps = race({"IncrementalSVC": ours, "SVC": theirs}, repeats=options.repeats)
     model, svc = laps["IncrementalSVC"].product, laps["SVC"].product
@@ -99,8 +99,3 @@ def main() -> None:
     claim = "bytes beyond a full cache / 16 (n (d + 16) + (|S| + 64)^2)"
     report.bar(claim, (full.nbytes_ - SMALL) / most, at_most=1.0)
     report.note(f"{free} support vectors on the margin; a full cache is one of {SMALL:,} bytes")
-    report.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -18,7 +18,7 @@ from sklearn.svm import SVC as Batch
 from threadpoolctl import threadpool_limits
 
 from bench import divided, tasks
-from bench.common import Lap, Report, figure, geometric_mean, parse, race
+from bench.common import Lap, Options, Report, benchmark, figure, geometric_mean, race
 from bench.peers import CACHE_MB, Fitted, Learner
 from bench.peers.batch import SVC
 from bench.speed.incremental import removals
@@ -101,23 +101,17 @@ def judge(report: Report) -> None:
                 report.note(f"{case}: median / SVC.fit {figure(share)}.")
 
 
-def main() -> None:
-    options = parse(__doc__, repeats=1, divisible=True)
-    report = Report("incremental_tasks", "One exact online pass / one SVC.fit", SVC.name, options)
+@benchmark("One exact online pass / one SVC.fit", SVC.name, repeats=1, divisible=True)
+def main(report: Report, options: Options) -> None:
     if options.jobs > 1:
-        divided.gather(report, __spec__.name, list(filter(options.wants, PAPER_TASKS)))
+        divided.gather(report, list(filter(options.wants, PAPER_TASKS)))
         report.cases = {case: report.cases[case] for case in order(report)}
     else:
         measure(report)
     judge(report)
-    report.finish()
 
 
 def order(report: Report) -> list[str]:
     """The cases as one process would have measured them, whichever ended first."""
     places = list(PAPER_TASKS)
     return sorted(report.cases, key=lambda case: ("," in case, places.index(case.split(",")[0])))
-
-
-if __name__ == "__main__":
-    main()

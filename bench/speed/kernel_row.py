@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-from bench.common import Lap, Options, Report, parse
+from bench.common import Lap, Options, Report, benchmark
 
 STORES = [(40_000, 54, 32), (40_000, 54, 64), (20_000, 123, 32), (10_000, 784, 32)]
 
@@ -27,15 +27,9 @@ def contest(n: int, d: int, bits: int, report: Report, options: Options) -> None
     report.bar(f"{case}: row / read", report.ratio(case, "rbf row"), at_most=1.4)
 
 
-def main() -> None:
-    options = parse(__doc__, repeats=200)
+@benchmark("One RBF row / one read of the store", "read", repeats=200)
+def main(report: Report, options: Options) -> None:
     if find_spec("onlinesvm._probes") is None:
         raise SystemExit("kernel_row: no onlinesvm._probes here; `make build` makes it")
-    report = Report("kernel_row", "One RBF row / one read of the store", "read", options)
     for n, d, bits in STORES:
         contest(n, d, bits, report, options)
-    report.finish()
-
-
-if __name__ == "__main__":
-    main()

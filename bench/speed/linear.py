@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import StandardScaler
 
-from bench.common import Options, Report, parse, race
+from bench.common import Options, Report, benchmark, race
 from onlinesvm import PassiveAggressiveClassifier, StreamSVC
 from onlinesvm.datasets import fetch
 
@@ -99,16 +99,10 @@ def one_by_one(report: Report, options: Options, name: str) -> None:
         report.bar(f"{case}: river time / ours, dicts", gain, at_least=3)
 
 
-def main() -> None:
-    options = parse(__doc__, repeats=7)
-    report = Report("linear", "Linear learners, examples per second", OURS, options)
+@benchmark("Linear learners, examples per second", OURS, repeats=7)
+def main(report: Report, options: Options) -> None:
     if options.wants("batch"):
         batches(report, options)
     for name in ("ijcnn1", "covtype"):
         if options.wants(name):
             one_by_one(report, options, name)
-    report.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -18,7 +18,7 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import minmax_scale
 
 import onlinesvm
-from bench.common import Options, Report, parse, race
+from bench.common import Options, Report, benchmark, race
 from bench.speed.linear import LABELS, binary_rows
 from onlinesvm import FourierFeatures
 
@@ -84,9 +84,8 @@ def measure(report: Report, options: Options, case: str, data: Data, dtype: str)
             report.bar(f"{case}: SGD time / {name}", report.speed_up(case, name), at_least=BAR)
 
 
-def main() -> None:
-    options = parse(__doc__, repeats=5)
-    report = Report("linear_all", "Linear classes, one pass in one batch", SGD, options)
+@benchmark("Linear classes, one pass in one batch", SGD, repeats=5)
+def main(report: Report, options: Options) -> None:
     X, y = binary_rows("covtype", options.size(200_000, 3_000))
     if options.wants("narrow"):
         measure(report, options, "54-wide", (X, minmax_scale(X).clip(0, 1), y), "float64")
@@ -94,8 +93,3 @@ def main() -> None:
         X, y = X[: len(X) // 4], y[: len(X) // 4]
         X = FourierFeatures(n_components=300, dtype="float32", random_state=0).fit_transform(X)
         measure(report, options, "300-wide, float32", (X, minmax_scale(X).clip(0, 1), y), "float32")
-    report.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.linear_model import SGDClassifier
 
-from bench.common import Options, Report, figure, parse, race
+from bench.common import Options, Report, benchmark, figure, race
 from onlinesvm import SGDSVC, PassiveAggressiveClassifier, PegasosSVC, StreamSVC
 from onlinesvm.base.core import all_finite, create
 
@@ -139,14 +139,8 @@ def text(report: Report, options: Options, rng: np.random.Generator) -> None:
     show(report, "text by the thousand", go_on_with(X, y), n, options.repeats)
 
 
-def main() -> None:
-    options = parse(__doc__, repeats=7)
-    report = Report("linear_floor", "What bounds the linear classes", SGD, options)
+@benchmark("What bounds the linear classes", SGD, repeats=7)
+def main(report: Report, options: Options) -> None:
     for case in (batch, one_by_one, text):
         if options.wants(case.__name__):
             case(report, options, np.random.default_rng(0))
-    report.finish()
-
-
-if __name__ == "__main__":
-    main()

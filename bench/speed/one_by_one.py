@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.common import Options, Report, parse, race
+from bench.common import Options, Report, benchmark, race
 
 ROWS, SUPPORT, FEATURES = 500, 2000, 22
 AT_MOST = 2.0
@@ -46,16 +46,10 @@ def contest(cls: Any, report: Report, options: Options) -> None:
         report.bar(f"{case}, {name}: time / arrays", report.ratio(case, name), at_most=AT_MOST)
 
 
-def main() -> None:
+@benchmark("predict_one of dicts and of arrays", "arrays", repeats=5)
+def main(report: Report, options: Options) -> None:
     from onlinesvm import LASVC, IncrementalSVC, RampSVC
 
-    options = parse(__doc__, repeats=5)
-    report = Report("one_by_one", "predict_one of dicts and of arrays", "arrays", options)
     for cls in (RampSVC, LASVC, IncrementalSVC):
         if options.wants(cls.__name__):
             contest(cls, report, options)
-    report.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.common import Options, Report, parse, race
+from bench.common import Options, Report, benchmark, race
 from bench.tasks import here
 from onlinesvm.datasets import Task
 
@@ -64,14 +64,8 @@ def contest(task: Task, report: Report, options: Options) -> None:
     report.bar(f"{case}: labels that differ", error["labels that differ"], at_most=0)
 
 
-def main() -> None:
-    options = parse(__doc__, repeats=3)
-    report = Report("onnx", "predicting in onnxruntime", STANDARD, options)
+@benchmark("predicting in onnxruntime", STANDARD, repeats=3)
+def main(report: Report, options: Options) -> None:
     for task in here(report):
         if task.name in SETS:
             contest(task, report, options)
-    report.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.common import Options, Report, parse, race
+from bench.common import Options, Report, benchmark, race
 
 ROWS, FEATURES = 2000, 20
 ONE_BY_ONE = 200  # rows
@@ -72,15 +72,9 @@ def keys(report: Report, options: Options) -> None:
     report.add("NormaSVC one by one", race(calls, repeats=options.repeats), units=len(few))
 
 
-def main() -> None:
-    options = parse(__doc__, repeats=25)
-    report = Report("pipeline", "preparation and keys beside the model alone", "alone", options)
+@benchmark("preparation and keys beside the model alone", "alone", repeats=25)
+def main(report: Report, options: Options) -> None:
     if options.wants("preparation"):
         preparation(report, options)
     if options.wants("keys"):
         keys(report, options)
-    report.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -10,15 +10,15 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.svm import SVC
 
-from bench.common import Report, parse, race
+from bench.common import Options, Report, benchmark, race
 from onlinesvm import IncrementalSVC, PokerSVC
 from onlinesvm.datasets import fetch
 
 SETTINGS: dict[str, Any] = {"C": 1.0, "gamma": 0.005}
 
 
-def main() -> None:
-    options = parse(__doc__)
+@benchmark("PokerSVC against one SVC.fit", "SVC.fit")
+def main(report: Report, options: Options) -> None:
     n, chunk = options.size(5000, 500), options.size(500, 50)
     X, y, *_ = fetch("adult")
     X, y = X[:n].astype(np.float64), y[:n]
@@ -48,13 +48,7 @@ def main() -> None:
         for name, lap in laps.items()
     }
     case = f"Adult, {n:,} rows, chunks of {chunk}"
-    report = Report("poker", "PokerSVC against one SVC.fit", "SVC.fit", options)
     report.add(case, laps, facts=facts, units=n)
     report.bar("chunks / SVC.fit", report.ratio(case, "PokerSVC, chunks"), at_most=5)
     apart = facts["PokerSVC, chunks"]["largest |f - f*|"]
     report.bar("chunks and batch apart", apart, at_most=1e-8)
-    report.finish()
-
-
-if __name__ == "__main__":
-    main()

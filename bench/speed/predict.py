@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.svm import SVC
 
-from bench.common import Options, Report, parse, race
+from bench.common import Options, Report, benchmark, race
 
 ROWS, SUPPORT = 5000, 4000
 BARS = {54: 10.0, 784: 30.0}
@@ -40,14 +40,8 @@ def contest(d: int, report: Report, options: Options) -> None:
     report.bar(f"{case}: SVC time / ours", report.speed_up(case, "RampSVC"), at_least=BARS[d])
 
 
-def main() -> None:
-    options = parse(__doc__, repeats=5)
-    report = Report("predict", "decision_function of 5,000 rows", "SVC", options)
+@benchmark("decision_function of 5,000 rows", "SVC", repeats=5)
+def main(report: Report, options: Options) -> None:
     for d in BARS:
         if options.wants(str(d)):
             contest(d, report, options)
-    report.finish()
-
-
-if __name__ == "__main__":
-    main()

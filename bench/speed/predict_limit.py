@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.common import Options, Report, parse, race
+from bench.common import Options, Report, benchmark, race
 
 SUPPORT, ROWS, BLOCK = (1600, 4000), {54: 20_000, 784: 4000}, 1000
 OURS, LIMIT = "RampSVC", "GEMM + exp"
@@ -60,15 +60,9 @@ def contest(d: int, support: int, report: Report, options: Options) -> None:
     report.bar(f"{case}: time of {LIMIT} / ours", report.speed_up(case, OURS), at_least=0.95)
 
 
-def main() -> None:
-    options = parse(__doc__, repeats=15)
-    report = Report("predict_limit", "decision_function, float32 rows", LIMIT, options)
+@benchmark("decision_function, float32 rows", LIMIT, repeats=15)
+def main(report: Report, options: Options) -> None:
     for d in ROWS:
         for support in SUPPORT:
             if options.wants(str(d)):
                 contest(d, support, report, options)
-    report.finish()
-
-
-if __name__ == "__main__":
-    main()

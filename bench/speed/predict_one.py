@@ -11,7 +11,7 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from bench.common import Lap, Options, Report, parse, race
+from bench.common import Lap, Options, Report, benchmark, race
 from onlinesvm import RampSVC
 
 SUPPORT, FEATURES, ROWS = (1600, 4000), (54, 784), 300
@@ -38,17 +38,11 @@ def contest(d: int, support: int, report: Report, options: Options) -> None:
     report.bar(f"{case}: a row / a read", report.ratio(case, OURS), at_most=2)
 
 
-def main() -> None:
-    options = parse(__doc__, repeats=15)
+@benchmark("One row at a time / one read of the vectors", READ, repeats=15)
+def main(report: Report, options: Options) -> None:
     if find_spec("onlinesvm._probes") is None:
         raise SystemExit("predict_one: no onlinesvm._probes here; `make build` makes it")
-    report = Report("predict_one", "One row at a time / one read of the vectors", READ, options)
     for d in FEATURES:
         for support in SUPPORT:
             if options.wants(str(d)):
                 contest(d, support, report, options)
-    report.finish()
-
-
-if __name__ == "__main__":
-    main()

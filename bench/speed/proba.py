@@ -11,15 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from bench.common import Report, parse, race
+from bench.common import Options, Report, benchmark, race
 from onlinesvm import LASVC, SGDSVC, CalibratedOnline
 
 METHODS = ("mixture", "platt")
 
 
-def main() -> None:
-    options = parse(__doc__, repeats=20)
-    report = Report("proba", "predict_proba, 10,000 rows", "decision_function", options)
+@benchmark("predict_proba, 10,000 rows", "decision_function", repeats=20)
+def main(report: Report, options: Options) -> None:
     rng, n = np.random.default_rng(0), options.size(10_000, 500)
     learners: dict[str, tuple[Any, int, int]] = {
         "LASVC, d = 8": (LASVC(classes=[0, 1], gamma=0.1), 8, 3000),
@@ -40,8 +39,3 @@ def main() -> None:
         report.add(case, race(many, repeats=repeats, clock=time.process_time), units=n)
         for method in METHODS:
             report.bar(f"{case}, {method}", report.ratio(case, method), at_most=1.2)
-    report.finish()
-
-
-if __name__ == "__main__":
-    main()

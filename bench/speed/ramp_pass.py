@@ -7,7 +7,7 @@ batch solvers see all rows at once.
 from __future__ import annotations
 
 from bench import tasks
-from bench.common import Report, geometric_mean, parse
+from bench.common import Options, Report, benchmark, geometric_mean
 from bench.peers.batch import INTELEX_32, INTELEX_64, SVC
 from bench.peers.ours import RAMP
 
@@ -15,9 +15,8 @@ LEARNERS = [RAMP, SVC, INTELEX_64, INTELEX_32]
 NOISY = ("NCheckerboard", "Gauss")  # synthetic, and so noisy that they carry a mean over all
 
 
-def main() -> None:
-    options = parse(__doc__)
-    report = Report("ramp_pass", "One online pass / one SVC.fit", SVC.name, options)
+@benchmark("One online pass / one SVC.fit", SVC.name)
+def main(report: Report, options: Options) -> None:
     ratios = {name: report.ratio(name, RAMP.name) for name in tasks.run(report, LEARNERS)}
     for name in NOISY:
         if name in ratios:
@@ -30,8 +29,3 @@ def main() -> None:
         report.bar(claim, mean, at_most=0.6)
         slowest = max(others, key=lambda name: others[name])
         report.bar(f"slowest of them, {slowest}: pass / fit", others[slowest], at_most=1.2)
-    report.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from bench.common import Report, geometric_mean, parse, race
+from bench.common import Options, Report, benchmark, geometric_mean, race
 from bench.peers import present
 from bench.peers.batch import SVC
 from bench.peers.ours import RAMP
@@ -60,9 +60,8 @@ def here(report: Report) -> Iterator[Task]:
             report.note(f"{name} left out: {error}")
 
 
-def main() -> None:
-    options = parse(__doc__)
-    report = Report("ramp_real", "One online pass / one SVC.fit, real sets", SVC.name, options)
+@benchmark("One online pass / one SVC.fit, real sets", SVC.name)
+def main(report: Report, options: Options) -> None:
     for one in here(report):
         calls = {learner.name: learner.enter(one) for learner in present([RAMP, SVC], report.note)}
         laps = race(calls, repeats=options.repeats, clock=time.process_time)
@@ -72,8 +71,3 @@ def main() -> None:
     if report.cases:
         ratios = [report.ratio(name, RAMP.name) for name in report.cases]
         report.bar(f"geometric mean of {len(ratios)}", geometric_mean(ratios), at_most=0.8)
-    report.finish()
-
-
-if __name__ == "__main__":
-    main()

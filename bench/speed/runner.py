@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bench.common import Options, Report, parse, race
+from bench.common import Options, Report, benchmark, race
 
 MOST = 1.15
 CLASSES = tuple(range(1, 8))
@@ -81,11 +81,10 @@ def contest(cls: Any, path: Path, rows: int, report: Report, options: Options) -
     report.bar(f"{cls.__name__}: run over loop", report.ratio(cls.__name__, "run"), at_most=MOST)
 
 
-def main() -> None:
+@benchmark("a run that survives, covtype as CSV", "loop")
+def main(report: Report, options: Options) -> None:
     from onlinesvm import PassiveAggressiveClassifier, StreamSVC
 
-    options = parse(__doc__)
-    report = Report("runner", "a run that survives, covtype as CSV", "loop", options)
     rows = options.size(581_012, 5000)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "covtype.csv")
@@ -93,8 +92,3 @@ def main() -> None:
         for cls in (PassiveAggressiveClassifier, StreamSVC):
             if options.wants(cls.__name__):
                 contest(cls, path, rows, report, options)
-    report.finish()
-
-
-if __name__ == "__main__":
-    main()

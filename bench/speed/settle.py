@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from bench import tasks
-from bench.common import Report, geometric_mean, parse
+from bench.common import Options, Report, benchmark, geometric_mean
 from bench.peers import Learner
 from bench.peers.ours import RAMP, ramp
 from bench.speed.incremental_tasks import LOOSE
@@ -23,9 +23,8 @@ HINGE = Learner("hinge by call", lambda task: ramp(task, settle="call", s=-np.in
 EXACT_BY_CALL = incremental("IncrementalSVC by call", tol=LOOSE, dtype="float32", settle="call")
 
 
-def main() -> None:
-    options = parse(__doc__)
-    report = Report("settle", "One partial_fit / one SmoSVC.fit", SMO.name, options)
+@benchmark("One partial_fit / one SmoSVC.fit", SMO.name)
+def main(report: Report, options: Options) -> None:
     names = tasks.run(report, [BY_CALL, HINGE, EXACT_BY_CALL, RAMP, SMO])
     for learner in (BY_CALL, HINGE, EXACT_BY_CALL):
         ratios = [report.ratio(name, learner.name) for name in names]
@@ -33,8 +32,3 @@ def main() -> None:
         report.bar(claim, geometric_mean(ratios), at_most=1.2)
     for name in names:
         report.bar(f"{name}: call / fit", report.ratio(name, BY_CALL.name), at_most=1.2)
-    report.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -16,7 +16,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
 from bench import tasks
-from bench.common import Report, geometric_mean, parse
+from bench.common import Options, Report, benchmark, geometric_mean
 from bench.peers import Fitted, Learner
 from bench.peers.batch import CACHE_MB
 from onlinesvm import SmoSVC
@@ -56,9 +56,8 @@ FIRST = contestant("SmoSVC first", lambda t: SmoSVC(C=t.C, gamma=t.gamma, order=
 THEIRS = contestant("SVC", lambda t: SVC(C=t.C, gamma=t.gamma, cache_size=CACHE_MB))
 
 
-def main() -> None:
-    options = parse(__doc__)
-    report = Report("smo", "One SmoSVC.fit / one SVC.fit", THEIRS.name, options)
+@benchmark("One SmoSVC.fit / one SVC.fit", THEIRS.name)
+def main(report: Report, options: Options) -> None:
     names = tasks.run(report, [OURS, FIRST, THEIRS])
     for name in names:
         ours, theirs = (report.cases[name][one.name]["dual"] for one in (OURS, THEIRS))
@@ -66,8 +65,3 @@ def main() -> None:
         report.bar(f"{name}: fit / fit", report.ratio(name, OURS.name), at_most=1.0)
     mean = geometric_mean([report.ratio(name, OURS.name) for name in names])
     report.bar(f"geometric mean of {len(names)}: fit / fit", mean, at_most=1.0)
-    report.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -24,7 +24,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from bench.common import Lap, Options, Report, parse, race
+from bench.common import Lap, Options, Report, benchmark, race
 from onlinesvm.datasets import fetch
 
 WIDTH = 55
@@ -159,16 +159,10 @@ def measure(report: Report, options: Options, folder: Path) -> None:
     report.bar("MB that a CSV file ten times as long takes more", grown, at_most=AT_MOST)
 
 
-def main() -> None:
-    options = parse(__doc__)
+@benchmark("reading Covertype", "open_source")
+def main(report: Report, options: Options) -> None:
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    report = Report("sources", "reading Covertype", "open_source", options)
     with tempfile.TemporaryDirectory() as folder:
         measure(report, options, Path(folder))
     report.note(f"svm counts values that are there, {THERE} a row; bad.csv has a bad row in 1,000")
-    report.finish()
-
-
-if __name__ == "__main__":
-    main()

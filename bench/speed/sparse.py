@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.linear_model import SGDClassifier
 
-from bench.common import Options, Report, parse, race
+from bench.common import Options, Report, benchmark, race
 from onlinesvm import SGDSVC, PassiveAggressiveClassifier, PegasosSVC, StreamSVC
 from onlinesvm.datasets import fetch
 
@@ -82,16 +82,10 @@ def growth(report: Report, options: Options) -> None:
         report.bar(f"{name}: four times the non-zeros", fuller, at_most=4.4)
 
 
-def main() -> None:
-    options = parse(__doc__, repeats=5)
-    report = Report("sparse", "Sparse rows, examples per second", SGD, options)
+@benchmark("Sparse rows, examples per second", SGD, repeats=5)
+def main(report: Report, options: Options) -> None:
     for name in ("sector", "stream_spam"):
         if options.wants(name):
             text(report, name)
     if options.wants("made"):
         growth(report, options)
-    report.finish()
-
-
-if __name__ == "__main__":
-    main()

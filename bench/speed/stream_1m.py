@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from bench.common import Lap, Report, parse
+from bench.common import Lap, Options, Report, benchmark
 from bench.machine import resident_mib
 from onlinesvm import RampSVC
 from onlinesvm.datasets import make_checkerboard
@@ -115,10 +115,10 @@ def draw(traces: dict[str, Trace], path: Path) -> None:
     plt.close(figure)
 
 
-def main() -> None:
-    options = parse(__doc__, repeats=1)
+@benchmark("stream_1m", "RampSVC", repeats=1)
+def main(report: Report, options: Options) -> None:
     n = options.size(1_000_000, 5_000)
-    report = Report("stream_1m", f"{n:,} rows, keep_non_support=1000", "RampSVC", options)
+    report.title = f"{n:,} rows, keep_non_support=1000"
     streams = {"squares apart": (n, squares_apart), "15 % wrong labels": (n // 10, wrong_labels)}
     traces = {}
     for name, (rows, draw_rows) in streams.items():
@@ -137,8 +137,3 @@ def main() -> None:
     report.bar("flat memory: growth", flat.growth(flat.memory_mib), at_most=0.02)
     report.bar("flat time per row: growth", flat.growth(flat.seconds), at_most=0.1)
     draw(traces, report.path.with_suffix(".png"))
-    report.finish()
-
-
-if __name__ == "__main__":
-    main()

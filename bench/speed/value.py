@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.datasets import make_classification
 from sklearn.svm import SVC
 
-from bench.common import Options, Report, parse, race
+from bench.common import Options, Report, benchmark, race
 from onlinesvm import IncrementalSVC
 from onlinesvm.value import data_values
 
@@ -50,14 +50,8 @@ def contest(seed: int, report: Report, options: Options) -> float:
     return 200 * laps[OURS].best
 
 
-def main() -> None:
-    options = parse(__doc__, repeats=1)
-    report = Report("value", "One Shapley permutation of 2,000 rows", REFITS, options)
+@benchmark("One Shapley permutation of 2,000 rows", REFITS, repeats=1)
+def main(report: Report, options: Options) -> None:
     seconds = [contest(seed, report, options) for seed in SEEDS]
     worst = float(np.max(seconds)) / 2
     report.bar("200 permutations on two cores, seconds, worst", worst, at_most=120)
-    report.finish()
-
-
-if __name__ == "__main__":
-    main()
