@@ -181,8 +181,7 @@ coverage: coverage-python coverage-cpp
 
 coverage-python: build $(testing) $(clusters) .venv/.coverage-extra
 	@mkdir -p build/coverage
-	$(pytest) --cov --cov-report=html --cov-report=json $(ARGS)
-	$(python) tools/coverage_table.py build/coverage/python.json src/onlinesvm
+	$(pytest) --cov --cov-report=html --cov-report=term:skip-covered $(ARGS)
 
 # What the C++ tests run of the core.
 coverage-cpp: .venv/.coverage-extra build/coverage/cpp/build.ninja
@@ -193,9 +192,8 @@ coverage-cpp: .venv/.coverage-extra build/coverage/cpp/build.ninja
 	$(bin)/gcovr -j $(JOBS) --root . --filter cpp/include/ --filter cpp/lib/ --filter cpp/isa/ \
 	    --merge-mode-functions=separate --merge-lines \
 	    --gcov-ignore-parse-errors=negative_hits.warn_once_per_file \
-	    --html-nested build/coverage/html-cpp/index.html --json-summary build/coverage/cpp.json \
+	    --html-nested build/coverage/html-cpp/index.html --print-summary \
 	    build/coverage/cpp
-	$(python) tools/coverage_table.py build/coverage/cpp.json cpp
 
 mutants: $(testing)
 	$(python) tools/mutants.py $(ARGS)
