@@ -25,6 +25,7 @@ from onlinesvm.stream.lesson import lessons
 from onlinesvm.stream.runners import BaselineRunner, ModelRunner
 from onlinesvm.stream.scorecard import Scorecard
 from onlinesvm.stream.students import kind_of
+from onlinesvm.stream.tallies import Codec, Targets
 
 WINDOW = 40
 
@@ -32,13 +33,15 @@ WINDOW = 40
 def course_of(model, classes=None):
     kind = kind_of(model)
 
-    def card():
-        return Scorecard(usual_metrics(kind, classes, model), WINDOW)
+    codec = Targets() if kind == "regressor" else Codec()
 
-    runners = {"model": ModelRunner("model", model, kind, classes, card())}
+    def card():
+        return Scorecard(usual_metrics(kind, classes, model), WINDOW, codec)
+
+    runners = {"model": ModelRunner("model", model, kind, classes, card(), codec)}
     for name, baseline in BASELINES[kind].items():
-        runners[name] = BaselineRunner(baseline(), kind, card())
-    return Course(runners, kind)
+        runners[name] = BaselineRunner(baseline(codec), kind, card(), codec)
+    return Course(runners, kind, codec)
 
 
 def through_json(state):

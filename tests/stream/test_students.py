@@ -24,7 +24,6 @@ from onlinesvm import (
 )
 from onlinesvm.faces.river import to_river
 from onlinesvm.stream import evaluate, lessons, prequential
-from onlinesvm.stream.metrics import F1
 from onlinesvm.stream.students import kind_of
 
 rng = np.random.default_rng(5)
@@ -189,13 +188,6 @@ def test_f1_by_name_is_of_the_second_class_or_of_what_is_unusual():
     shot = last(NormaOneClassSVM(gamma=0.1), lessons(SCATTERED, UNUSUAL, size=16), metrics=["f1"])
     rows, guess, _ = by_hand(NormaOneClassSVM(gamma=0.1), SCATTERED, UNUSUAL, 16)
     assert shot.metrics["f1"] == pytest.approx(sk.f1_score(UNUSUAL[rows], guess, pos_label=-1))
-    no = F1("binary", positive="no")
-    shot = last(
-        GaussianNB(), lessons(X, LABELS, size=16), classes=["no", "yes"], metrics=iter([no])
-    )
-    rows, guess, _ = by_hand(GaussianNB(), X, LABELS, 16, classes=["no", "yes"])
-    assert shot.metrics["f1"] == pytest.approx(sk.f1_score(LABELS[rows], guess, pos_label="no"))
-    assert no.tally.count == 0
 
 
 # --- pipelines ------------------------------------------------------------------------------------

@@ -7,46 +7,41 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from onlinesvm.stream.metrics import F1, METRICS, UNUSUAL, Metric, resolve
+from onlinesvm.stream.metrics import METRICS, UNUSUAL, resolve
 from onlinesvm.stream.students import Kind
 
-__all__ = ["chosen_metrics", "usual_metrics"]
+__all__ = ["chosen_metrics", "positive_class", "usual_metrics"]
 
 
-def chosen_metrics(
-    metrics: Iterable[str | Metric], kind: Kind, classes: NDArray[Any] | None
-) -> list[Metric]:
+def chosen_metrics(metrics: Iterable[str], kind: Kind, classes: NDArray[Any] | None) -> list[str]:
     """What was asked for; what the models cannot have is refused."""
     chosen = resolve(metrics)
-    for metric in chosen:
-        if kind not in metric.kinds:
-            fit = ", ".join(name for name, other in METRICS.items() if kind in other().kinds)
-            raise ValueError(f"metrics has {metric.name!r}, not for a {kind}; choose from {fit}")
-    if "f1" not in metrics:
-        return chosen
-    if kind == "classifier" and (classes is None or len(classes) != 2):
+    for name in chosen:
+        if kind not in METRICS[name].kinds:
+            fit = ", ".join(other for other, metric in METRICS.items() if kind in metric.kinds)
+            raise ValueError(f"metrics has {name!r}, not for a {kind}; choose from {fit}")
+    if "f1" in chosen and kind == "classifier" and (classes is None or len(classes) != 2):
         raise ValueError(
-            "metrics has 'f1', which is of one class; name two by classes, or pass "
-            "F1('binary', positive=...), or choose 'f1_macro'"
+            "metrics has 'f1', which is of one class; name two by classes, or choose 'f1_macro'"
         )
-    named = F1("binary", positive=_positive(kind, classes))
-    return [named if metric.name == "f1" else metric for metric in chosen]
+    return chosen
 
 
-def _positive(kind: Kind, classes: NDArray[Any] | None) -> Any:
+def positive_class(kind: Kind, classes: NDArray[Any] | None) -> Any:
     """The class whose F1 is meant: the second of two, or what a detector looks for."""
-    return UNUSUAL if kind == "detector" or classes is None else max(classes.tolist())
+    named = [] if classes is None or kind == "detector" else classes.tolist()
+    return max(named, default=UNUSUAL)
 
 
-def usual_metrics(kind: Kind, classes: NDArray[Any] | None, model: Any) -> list[Metric]:
+def usual_metrics(kind: Kind, classes: NDArray[Any] | None, model: Any) -> list[str]:
     """What can be said of such a model."""
     if kind == "regressor":
-        return resolve(["mae", "rmse", "r2"])
+        return ["mae", "rmse", "r2"]
     if kind == "detector":
-        return resolve(["alarms", "false_alarms", "detections", "auc"])
-    usual = resolve(["accuracy", "balanced_accuracy", "kappa", "kappa_temporal", "f1_macro"])
+        return ["alarms", "false_alarms", "detections", "auc"]
+    usual = ["accuracy", "balanced_accuracy", "kappa", "kappa_temporal", "f1_macro"]
     if classes is not None and len(classes) == 2:
-        usual += [F1("binary", positive=_positive(kind, classes)), *resolve(["auc"])]
+        usual += ["f1", "auc"]
     if hasattr(model, "predict_proba") or hasattr(model, "predict_proba_one"):
-        usual += resolve(["log_loss"])
+        usual += ["log_loss"]
     return usual

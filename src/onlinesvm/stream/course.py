@@ -12,6 +12,7 @@ from onlinesvm.stream.lesson import Lesson
 from onlinesvm.stream.runners import Exam, Runner
 from onlinesvm.stream.snapshot import Snapshot
 from onlinesvm.stream.students import Answers, Kind
+from onlinesvm.stream.tallies import Codec
 
 __all__ = ["Course"]
 
@@ -27,16 +28,17 @@ class Course:
         Whether anybody has learned anything yet.
     """
 
-    def __init__(self, runners: Mapping[str, Runner], kind: Kind, delay: int = 0) -> None:
-        self._runners = runners
-        self._kind = kind
-        self._before = LastLabel(delay)
+    def __init__(
+        self, runners: Mapping[str, Runner], kind: Kind, codec: Codec, delay: int = 0
+    ) -> None:
+        self._runners, self._kind, self._codec = runners, kind, codec
+        self._before = LastLabel(codec, delay)
         self.started = False
         self.seen = 0
 
     def test(self, lesson: Lesson) -> None:
         """Let everybody answer; what they say before they have learned anything does not count."""
-        self._mark(Exam(lesson, self._kind), self._ask(lesson), counts=self.started)
+        self._mark(Exam(lesson, self._kind, self._codec), self._ask(lesson), counts=self.started)
 
     def train(self, lesson: Lesson, keys: list[Any] | None = None, weights: Any = None) -> None:
         """Teach everybody."""
@@ -56,7 +58,11 @@ class Course:
 
     def attend_by(self, lesson: Lesson, teach: Callable[[], None]) -> list[Drift]:
         """Test, and let others teach; if they raise, nothing has changed here."""
-        exam, answers, counts = Exam(lesson, self._kind), self._ask(lesson), self.started
+        exam, answers, counts = (
+            Exam(lesson, self._kind, self._codec),
+            self._ask(lesson),
+            self.started,
+        )
         teach()
         self.started = True
         return self._mark(exam, answers, counts=counts)

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from onlinesvm.stream import plain
 
@@ -58,25 +59,30 @@ class DriftWatch:
         self._sizes: list[list[tuple[int, int]]] = []  # (asked, wrong), newest sizes first
         self._asked = self._wrong = 0  # since the last stretch
 
-    def hear(self, seen: int, wrong: Sequence[bool]) -> Drift | None:
+    def hear(self, seen: int, wrong: Sequence[bool] | NDArray[np.bool_]) -> Drift | None:
         """Which of the latest answers were wrong, up to that of the example `seen`."""
-        start, stop = 0, _STRETCH - self._asked
-        while stop <= len(wrong):
-            self._add(0, (_STRETCH, self._wrong + sum(wrong[start:stop])))
-            self._asked = self._wrong = 0
-            start, stop = stop, stop + _STRETCH
-        self._asked += len(wrong) - start
-        self._wrong += sum(wrong[start:])
-        return self._look(seen) if start else None
+        flags, first = np.asarray(wrong, dtype=np.int64), _STRETCH - self._asked
+        if len(flags) < first:
+            self._asked, self._wrong = self._asked + len(flags), self._wrong + int(flags.sum())
+            return None
+        starts = np.arange(first, len(flags) + 1, _STRETCH)
+        sums = np.diff(np.concatenate(([0], np.cumsum(flags)))[np.concatenate(([0], starts))])
+        sums[0] += self._wrong
+        self._add(0, [(_STRETCH, n) for n in sums.tolist()])
+        rest = flags[starts[-1] :]
+        self._asked, self._wrong = len(rest), int(rest.sum())
+        return self._look(seen)
 
-    def _add(self, size: int, stretch: tuple[int, int]) -> None:
+    def _add(self, size: int, stretches: list[tuple[int, int]]) -> None:
+        """Append stretches of one size; of more than `_MOST` the two oldest become one."""
         if size == len(self._sizes):
             self._sizes.append([])
-        alike = self._sizes[size]
-        alike.append(stretch)
-        if len(alike) > _MOST:
-            (a, b), (c, d), *self._sizes[size] = alike
-            self._add(size + 1, (a + c, b + d))
+        alike = self._sizes[size] + stretches
+        pairs = max(0, (len(alike) - _MOST + 1) // 2)
+        self._sizes[size] = alike[2 * pairs :]
+        if pairs:
+            both = zip(alike[: 2 * pairs : 2], alike[1 : 2 * pairs : 2], strict=True)
+            self._add(size + 1, [(a + c, b + d) for (a, b), (c, d) in both])
 
     def _look(self, seen: int) -> Drift | None:
         stretches = [one for alike in reversed(self._sizes) for one in alike]

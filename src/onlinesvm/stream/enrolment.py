@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from onlinesvm.params import check_count, check_word
 from onlinesvm.stream.baselines import BASELINES
-from onlinesvm.stream.choice import chosen_metrics, usual_metrics
+from onlinesvm.stream.choice import chosen_metrics, positive_class, usual_metrics
 from onlinesvm.stream.course import Course
-from onlinesvm.stream.metrics import Metric
 from onlinesvm.stream.runners import BaselineRunner, ModelRunner, Runner
 from onlinesvm.stream.scorecard import Scorecard
 from onlinesvm.stream.students import Kind, kind_of
+from onlinesvm.stream.tallies import Codec, Targets
 
 __all__ = ["enrolled"]
 
@@ -24,7 +24,7 @@ def enrolled(
     models: Mapping[str, Any],
     *,
     classes: Sequence[Any] | NDArray[Any] | None,
-    metrics: Iterable[str | Metric] | None,
+    metrics: Iterable[str] | None,
     window: int,
     delay: int = 0,
     baselines: Iterable[str] | None,
@@ -43,14 +43,19 @@ def enrolled(
     chosen = {check_word("baselines", name, offered): offered[name] for name in wanted}
     if clash := chosen.keys() & models.keys():
         raise ValueError(f"models has the name of a baseline, {min(clash)!r}; choose another")
+    codec = Targets() if kind == "regressor" else Codec()
+    positive = positive_class(kind, labels)
+
+    def card(model: Any) -> Scorecard:
+        names = usual_metrics(kind, labels, model) if given is None else given
+        return Scorecard(names, window, codec, positive)
+
     runners: dict[str, Runner] = {}
     for name, model in models.items():
-        card = Scorecard(usual_metrics(kind, labels, model) if given is None else given, window)
-        runners[name] = ModelRunner(name, model, kind, labels, card)
+        runners[name] = ModelRunner(name, model, kind, labels, card(model), codec)
     for name, baseline in chosen.items():
-        card = Scorecard(usual_metrics(kind, labels, None) if given is None else given, window)
-        runners[name] = BaselineRunner(baseline(delay), kind, card)
-    return Course(runners, kind, delay)
+        runners[name] = BaselineRunner(baseline(codec, delay), kind, card(None), codec)
+    return Course(runners, kind, codec, delay)
 
 
 def _ordered(classes: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:

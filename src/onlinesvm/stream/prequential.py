@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from onlinesvm.stream.course import Course
 from onlinesvm.stream.enrolment import enrolled
 from onlinesvm.stream.lesson import Late, Lesson, lessons, read_lesson
-from onlinesvm.stream.metrics import Metric
 from onlinesvm.stream.snapshot import Snapshot
 
 __all__ = ["Lesson", "Snapshot", "lessons", "prequential"]
@@ -22,7 +21,7 @@ def prequential(
     *,
     classes: Sequence[Any] | NDArray[Any] | None = None,
     every: int = 500,
-    metrics: Iterable[str | Metric] | None = None,
+    metrics: Iterable[str] | None = None,
     window: int = 1000,
     delay: int = 0,
     baselines: Iterable[str] = (),
@@ -48,10 +47,10 @@ def prequential(
         All labels that may come, for classifiers that have to be told.
     every : int, default=500
         Examples between two snapshots. A last one closes the stream.
-    metrics : list of names or metrics, optional
-        From `onlinesvm.stream.metrics`. By default all that the models can have: of labels, for two
-        `classes` also ``"f1"`` and ``"auc"``, and ``"log_loss"`` where a model has probabilities;
-        of targets; of alarms. An object only says what is wanted, and counts nothing itself.
+    metrics : list of names, optional
+        Of `onlinesvm.stream.metrics.METRICS`. By default all that the models can have: of labels,
+        for two `classes` also ``"f1"`` and ``"auc"``, and ``"log_loss"`` where a model has
+        probabilities; of targets; of alarms.
     window : int, default=1000
         Examples over which metrics are taken besides over all.
     delay : int, default=0

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from operator import eq, ne
 from time import perf_counter
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from onlinesvm.stream import plain
@@ -15,28 +15,31 @@ from onlinesvm.stream.baselines import Baseline
 from onlinesvm.stream.containers import count_rows
 from onlinesvm.stream.drift import Drift, DriftWatch
 from onlinesvm.stream.lesson import Lesson
-from onlinesvm.stream.metrics import UNUSUAL, USUAL, likelihoods
+from onlinesvm.stream.metrics import UNUSUAL, USUAL
 from onlinesvm.stream.scorecard import Scorecard
 from onlinesvm.stream.snapshot import Snapshot
 from onlinesvm.stream.students import Answers, Kind, enrol
-from onlinesvm.stream.tallies import Marks
+from onlinesvm.stream.tallies import Codec
 
 __all__ = ["BaselineRunner", "Exam", "ModelRunner", "Runner"]
 
+_UNKNOWN = float("nan")
+
 
 class Exam:
-    """A lesson as a question, with what is needed to mark the answers."""
+    """A lesson as a question, with what is needed to mark the answers; labels are coded."""
 
-    def __init__(self, lesson: Lesson, kind: Kind) -> None:
+    def __init__(self, lesson: Lesson, kind: Kind, codec: Codec) -> None:
         self.X, self.y, self.truth = lesson
         self.count = count_rows(self.X)
         if self.y is None and kind != "detector":
             raise ValueError(f"y is missing from a lesson; a {kind} needs a label for each row")
         if kind == "detector":
             self._check_detector_labels()
-        self.heard: list[Any] = [None] * self.count if self.y is None else self.y.tolist()
-        self.right: list[Any] = self.heard if self.truth is None else self.truth.tolist()
-        self.before: list[Any] = []
+        heard = [None] * self.count if self.y is None else self.y.tolist()
+        self.heard = codec.encode(heard)
+        self.right = self.heard if self.truth is None else codec.encode(self.truth.tolist())
+        self.before = self.heard[:0]
         self.seen = 0
 
     def begin(self, before: Baseline, seen: int) -> None:
@@ -56,8 +59,8 @@ class _Tally:
         self.right = self.asked = 0
         self._right_then = self._asked_then = 0
 
-    def mark(self, guesses: Sequence[Any], labels: Sequence[Any]) -> None:
-        self.right += sum(map(eq, guesses, labels))
+    def mark(self, guesses: NDArray[Any], labels: NDArray[Any]) -> None:
+        self.right += int(np.count_nonzero(guesses == labels))
         self.asked += len(guesses)
 
     def state(self) -> list[int]:
@@ -89,9 +92,8 @@ class _Tally:
 class Runner:
     """Somebody on the stream, with marks."""
 
-    def __init__(self, kind: Kind, card: Scorecard) -> None:
-        self.kind = kind
-        self.card = card
+    def __init__(self, kind: Kind, card: Scorecard, codec: Codec) -> None:
+        self.kind, self.card, self.codec = kind, card, codec
         self.labels = _Tally()
         self.truths: _Tally | None = None
 
@@ -140,20 +142,26 @@ class Runner:
     def _load_own(self, own: Any) -> None:
         raise NotImplementedError
 
-    def _mark(self, exam: Exam, answers: Answers) -> None:
+    def _mark(self, exam: Exam, guess: NDArray[Any], answers: Answers | None = None) -> None:
         if self.kind != "regressor":
-            self.labels.mark(answers.guess, exam.heard)
+            self.labels.mark(guess, exam.heard)
             if exam.truth is not None:
                 self.truths = self.truths or _Tally()
-                self.truths.mark(answers.guess, exam.right)
-        needs, unknown = self.card.needs, float("nan")
-        marks = Marks(exam.right, answers.guess, exam.before)
-        if "score" in needs:
-            marks.score = answers.score or [unknown] * exam.count
-        if "likelihood" in needs:
-            chances = answers.chances or [{label: unknown} for label in exam.right]
-            marks.likelihood = likelihoods(exam.right, chances)
-        self.card.mark(marks)
+                self.truths.mark(guess, exam.right)
+        columns = {"truth": exam.right, "guess": guess, "before": exam.before}
+        score = None if answers is None else answers.score
+        if "score" in self.card.needs:
+            columns["score"] = np.array(score or [_UNKNOWN] * exam.count, np.float64)
+        if "likelihood" in self.card.needs:
+            columns["likelihood"] = self._likelihoods(exam.right, answers)
+        self.card.mark(columns)
+
+    def _likelihoods(self, right: NDArray[Any], answers: Answers | None) -> NDArray[np.float64]:
+        """What each row of chances gave to its truth; nothing for a label it does not know."""
+        if answers is None or not answers.chances:
+            return np.full(len(right), _UNKNOWN)
+        given = zip(self.codec.decode(right), answers.chances, strict=True)
+        return np.array([row.get(label, 0.0) for label, row in given], np.float64)
 
     def _marks_so_far(self) -> dict[str, Any]:
         marked = self.labels if self.truths is None else self.truths
@@ -170,9 +178,15 @@ class ModelRunner(Runner):
     """One model on the stream, with its marks and its stopwatch."""
 
     def __init__(
-        self, name: str, model: Any, kind: Kind, classes: NDArray[Any] | None, card: Scorecard
+        self,
+        name: str,
+        model: Any,
+        kind: Kind,
+        classes: NDArray[Any] | None,
+        card: Scorecard,
+        codec: Codec,
     ) -> None:
-        super().__init__(kind, card)
+        super().__init__(kind, card, codec)
         self.name = name
         self.student = enrol(name, model, classes, card.needs)
         self.watch = DriftWatch()
@@ -186,10 +200,11 @@ class ModelRunner(Runner):
     def sit(self, exam: Exam, answers: Answers | None, *, counts: bool) -> Drift | None:
         if not counts or answers is None:
             return None
-        self._mark(exam, answers)
+        guess = self.codec.encode(answers.guess)
+        self._mark(exam, guess, answers)
         if self.kind == "regressor" or exam.y is None:
             return None
-        return self.watch.hear(exam.seen, list(map(ne, answers.guess, exam.heard)))
+        return self.watch.hear(exam.seen, guess != exam.heard)
 
     def train(self, lesson: Lesson, keys: list[Any] | None = None, weights: Any = None) -> None:
         with self._working("learnt"):
@@ -234,14 +249,14 @@ class ModelRunner(Runner):
 class BaselineRunner(Runner):
     """A baseline, which hears all labels and takes no time worth telling."""
 
-    def __init__(self, baseline: Baseline, kind: Kind, card: Scorecard) -> None:
-        super().__init__(kind, card)
+    def __init__(self, baseline: Baseline, kind: Kind, card: Scorecard, codec: Codec) -> None:
+        super().__init__(kind, card, codec)
         self.baseline = baseline
 
     def sit(self, exam: Exam, answers: Answers | None, *, counts: bool) -> Drift | None:
         given = self.baseline.answers(exam.heard)
         if counts:
-            self._mark(exam, Answers(given))
+            self._mark(exam, given)
         return None
 
     def glance(self, seen: int) -> Snapshot:

@@ -1,100 +1,100 @@
-"""What is counted of a stream so that metrics can be read off it; all of it merges exactly."""
+"""What is counted of a stream so that metrics can be read off it, and how labels are coded."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from operator import eq
-from typing import Any, ClassVar, Self
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from onlinesvm.stream import plain
-from onlinesvm.stream.exact_sum import ExactSum, squares
 
-__all__ = ["Changes", "Confusion", "Errors", "Likelihoods", "Marks", "Ranks", "Tally"]
+__all__ = ["Changes", "Codec", "Confusion", "Errors", "Likelihoods", "Ranks", "Tally", "Targets"]
 
 _SMALLEST_CHANCE = float(np.finfo(np.float64).eps)  # as scikit-learn's log_loss clips
+Columns = Mapping[str, NDArray[Any]]
 
 
-@dataclass(slots=True)
-class Marks:
-    """Answers beside what was right, column by column; a column that nobody reads stays empty.
+class Codec:
+    """Labels as small integers, in the order in which they came; 0 is no label at all."""
 
-    Attributes
-    ----------
-    truth, guess : list
-    before : list
-        What was right for the example before; None where there was none.
-    score : list of float
-        For the second of two classes, or for being usual; nan where a model gave none.
-    likelihood : list of float
-        The probability that the model gave to the truth.
-    """
+    nothing: Any = 0
 
-    truth: list[Any] = field(default_factory=list)
-    guess: list[Any] = field(default_factory=list)
-    before: list[Any] = field(default_factory=list)
-    score: list[float] = field(default_factory=list)
-    likelihood: list[float] = field(default_factory=list)
+    def __init__(self) -> None:
+        self._codes: dict[Any, int] = {None: 0}
+        self._labels: list[Any] = [None]
 
-    COLUMNS: ClassVar[tuple[str, ...]] = ("truth", "guess", "before", "score", "likelihood")
+    def encode(self, labels: Sequence[Any]) -> NDArray[Any]:
+        """The code of each label."""
+        try:
+            return np.fromiter(map(self._codes.__getitem__, labels), np.int64, len(labels))
+        except KeyError:
+            for label in labels:
+                if self._codes.setdefault(label, len(self._labels)) == len(self._labels):
+                    self._labels.append(label)
+            return self.encode(labels)
 
-    def __len__(self) -> int:
-        return len(self.truth)
+    def decode(self, codes: NDArray[Any]) -> list[Any]:
+        """The label of each code."""
+        return [self._labels[code] for code in codes.tolist()]
 
-    def extend(self, others: Marks) -> None:
-        """Append the rows of others."""
-        for name in self.COLUMNS:
-            getattr(self, name).extend(getattr(others, name))
+    def recall(self, values: Any, count: int) -> NDArray[Any]:
+        """So many labels from a file."""
+        return self.encode(plain.labels(values, count))
 
-    def keep_last(self, count: int) -> None:
-        """Forget all rows but the last ones."""
-        for name in self.COLUMNS:
-            del getattr(self, name)[:-count]
 
-    def state(self) -> dict[str, list[Any]]:
-        """The columns as plain values."""
-        return {name: list(getattr(self, name)) for name in self.COLUMNS if getattr(self, name)}
+class Targets(Codec):
+    """The same for regressors, whose targets are numbers already."""
 
-    @staticmethod
-    def from_state(state: Any, names: Iterable[str], most: int) -> Marks:
-        """At most so many rows of these columns; anything else is refused."""
-        if not isinstance(state, Mapping) or (state and state.keys() != set(names)):
-            raise ValueError("a saved window has other columns than its metrics read")
-        rows = max(
-            (len(column) for column in state.values() if isinstance(column, list)), default=0
-        )
-        if rows > most:
-            raise ValueError(f"a saved window has {rows} rows, more than its {most}")
-        marks = Marks(**{name: plain.labels(column, rows) for name, column in state.items()})
-        for value in (*marks.score, *marks.likelihood):
-            plain.number(value)
-        return marks
+    nothing = float("nan")
+
+    def encode(self, labels: Sequence[Any]) -> NDArray[Any]:
+        return np.asarray(labels, dtype=np.float64)
+
+    def decode(self, codes: NDArray[Any]) -> list[Any]:
+        decoded: list[Any] = codes.tolist()
+        return decoded
+
+    def recall(self, values: Any, count: int) -> NDArray[Any]:
+        return numbers(values, count)
+
+
+def numbers(values: Any, count: int) -> NDArray[np.float64]:
+    """So many floats from a file."""
+    return np.array([plain.number(value) for value in plain.labels(values, count)], np.float64)
 
 
 class Tally:
-    """Something that is counted along a stream."""
+    """Something that is counted along a stream, from columns of answers.
+
+    ``truth``, ``guess`` and ``before`` (what was right for the example before) are codes, or
+    numbers of a regressor; ``score`` is for the second of two classes, or for being usual;
+    ``likelihood`` is the probability that was given to the truth; nan is none.
+    """
 
     needs: ClassVar[tuple[str, ...]]
     grows: ClassVar[bool] = False  # with every example, so that it fits a window only
+    _saved: ClassVar[tuple[str, ...]] = ()
+    positive: Any = 1  # the label whose F1 is meant
 
-    def update(self, marks: Marks) -> None:
+    def __init__(self) -> None:
+        self.count = 0
+
+    def update(self, columns: Columns, codec: Codec) -> None:
         """Count these rows, which came after all before."""
-        raise NotImplementedError
-
-    def merge(self, later: Self) -> None:
-        """Count what another one counted, which came later."""
         raise NotImplementedError
 
     def state(self) -> Any:
         """What was counted, as plain values; only of those that do not grow."""
-        raise NotImplementedError
+        return {name: getattr(self, name) for name in self._saved}
 
     def load(self, state: Any) -> None:
         """Take up counting where `state` left it; what cannot have been counted is refused."""
-        raise NotImplementedError
+        for name, value in zip(self._saved, plain.members(state, self._saved), strict=True):
+            is_count = isinstance(getattr(self, name), int)
+            setattr(self, name, plain.counts(value)[0] if is_count else plain.number(value))
 
 
 class Confusion(Tally):
@@ -103,19 +103,23 @@ class Confusion(Tally):
     needs = ("truth", "guess")
 
     def __init__(self) -> None:
+        super().__init__()
         self.pairs: Counter[tuple[Any, Any]] = Counter()
         self._sums: dict[str, Counter[Any]] = {}  # of the pairs: several metrics read each
 
-    def update(self, marks: Marks) -> None:
-        self.pairs.update(zip(marks.truth, marks.guess, strict=True))
-        self._sums.clear()
-
-    def merge(self, later: Self) -> None:
-        self.pairs.update(later.pairs)
+    def update(self, columns: Columns, codec: Codec) -> None:
+        truth, guess = columns["truth"], columns["guess"]
+        most = int(guess.max(initial=0)) + 1
+        met, often = np.unique(truth * most + guess, return_counts=True)
+        pairs = zip(codec.decode(met // most), codec.decode(met % most), strict=True)
+        for pair, n in zip(pairs, often.tolist(), strict=True):
+            self.pairs[pair] += n
+        self.count += len(truth)
         self._sums.clear()
 
     def state(self) -> list[Any]:
-        return [[truth, guess, count] for (truth, guess), count in self.pairs.items()]
+        # In an order that does not hang on which labels came first since the last restart.
+        return sorted(([truth, guess, n] for (truth, guess), n in self.pairs.items()), key=repr)
 
     def load(self, state: Any) -> None:
         if not isinstance(state, list) or not all(
@@ -126,11 +130,8 @@ class Confusion(Tally):
         if len(pairs) < len(state):
             raise ValueError("a saved confusion has a pair twice")
         self.pairs = Counter(pairs)
+        self.count = self.pairs.total()
         self._sums.clear()
-
-    @property
-    def count(self) -> int:
-        return self.pairs.total()
 
     def right(self) -> Counter[Any]:
         """Right answers of each class."""
@@ -156,136 +157,96 @@ class Confusion(Tally):
         return self._sums[name]
 
 
-_NOTHING: Any = object()  # before the first label; no label equals it
-
-
 class Changes(Tally):
     """How often the guess was right, and how often the label before would have been."""
 
     needs = ("truth", "guess", "before")
+    _saved = ("count", "right", "kept")
 
     def __init__(self) -> None:
-        self.count = self.right = self.kept = 0
-        self._first = self._last = _NOTHING
+        super().__init__()
+        self.right = self.kept = 0
 
-    def update(self, marks: Marks) -> None:
-        if not marks.truth:
-            return
-        before = marks.before or [self._last, *marks.truth[:-1]]
-        if not self.count:
-            self._first = _NOTHING if marks.before else marks.truth[0]
-        self._last = marks.truth[-1]
-        self.count += len(marks.truth)
-        self.right += _agreed(marks.truth, marks.guess)
-        self.kept += _agreed(marks.truth, before)
-
-    def merge(self, later: Self) -> None:
-        if not later.count:
-            return
-        self.kept += later.kept + int(bool(self._last == later._first))
-        if not self.count:
-            self._first = later._first
-        self._last = later._last
-        self.count += later.count
-        self.right += later.right
-
-    def state(self) -> dict[str, Any]:
-        ends = [[] if end is _NOTHING else [end] for end in (self._first, self._last)]
-        return {"count": self.count, "right": self.right, "kept": self.kept, "ends": ends}
+    def update(self, columns: Columns, codec: Codec) -> None:
+        truth = columns["truth"]
+        self.count += len(truth)
+        self.right += int(np.count_nonzero(truth == columns["guess"]))
+        self.kept += int(np.count_nonzero(truth == columns["before"]))
 
     def load(self, state: Any) -> None:
-        count, right, kept, ends = plain.members(state, ("count", "right", "kept", "ends"))
-        count, right, kept = plain.counts(count, right, kept)
-        if max(right, kept) > count or not isinstance(ends, list) or len(ends) != 2:
+        super().load(state)
+        if max(self.right, self.kept) > self.count:
             raise ValueError("a saved count of changes contradicts itself")
-        first, last = (_NOTHING if end == [] else plain.labels(end, 1)[0] for end in ends)
-        self.count, self.right, self.kept = count, right, kept
-        self._first, self._last = first, last
-
-
-def _agreed(these: Sequence[Any], those: Sequence[Any]) -> int:
-    return sum(map(eq, these, those))
 
 
 class Errors(Tally):
-    """Sums of the errors of a regressor, and of its targets, without rounding."""
+    """Sums of the errors of a regressor, and of its targets from the first one on."""
 
     needs = ("truth", "guess")
-    _SUMS: ClassVar[tuple[str, ...]] = ("absolute", "squared", "targets", "squared_targets")
+    _saved = ("count", "absolute", "squared", "origin", "targets", "squared_targets")
 
     def __init__(self) -> None:
-        self.count = 0
-        self.absolute, self.squared = ExactSum(), ExactSum()
-        self.targets, self.squared_targets = ExactSum(), ExactSum()
+        super().__init__()
+        self.absolute = self.squared = 0.0
+        self.origin = self.targets = self.squared_targets = 0.0
 
-    def update(self, marks: Marks) -> None:
-        truth = np.asarray(marks.truth, dtype=np.float64)
-        error = truth - np.asarray(marks.guess, dtype=np.float64)
+    def update(self, columns: Columns, codec: Codec) -> None:
+        truth, guess = columns["truth"], columns["guess"]
+        if not self.count and len(truth):
+            self.origin = float(truth[0])
         self.count += len(truth)
-        self.absolute.add(np.abs(error))
-        self.squared.add(squares(error))
-        self.targets.add(truth)
-        self.squared_targets.add(squares(truth))
+        with np.errstate(over="ignore", invalid="ignore"):
+            error, target = truth - guess, truth - self.origin
+            self.absolute = _added(self.absolute, np.abs(error))
+            self.squared = _added(self.squared, error * error)
+            self.targets = _added(self.targets, target)
+            self.squared_targets = _added(self.squared_targets, target * target)
 
-    def merge(self, later: Self) -> None:
-        self.count += later.count
-        self.absolute.merge(later.absolute)
-        self.squared.merge(later.squared)
-        self.targets.merge(later.targets)
-        self.squared_targets.merge(later.squared_targets)
-
-    def state(self) -> dict[str, Any]:
-        return {"count": self.count} | {name: getattr(self, name).state() for name in self._SUMS}
-
-    def load(self, state: Any) -> None:
-        count, *sums = plain.members(state, ("count", *self._SUMS))
-        for name, digits in zip(self._SUMS, sums, strict=True):
-            getattr(self, name).load(digits)
-        (self.count,) = plain.counts(count)
+    @property
+    def spread(self) -> float:
+        """The sum of the squared distances of the targets from their mean."""
+        return max(0.0, self.squared_targets - self.targets * self.targets / self.count)
 
 
 class Likelihoods(Tally):
     """The sum of the logarithms of what was given to the truth; nan is left out."""
 
     needs = ("truth", "likelihood")
+    _saved = ("count", "loss")
 
     def __init__(self) -> None:
-        self.count = 0
-        self.loss = ExactSum()
+        super().__init__()
+        self.loss = 0.0
 
-    def update(self, marks: Marks) -> None:
-        chances = np.asarray(marks.likelihood, dtype=np.float64)
+    def update(self, columns: Columns, codec: Codec) -> None:
+        chances = columns["likelihood"]
         chances = chances[~np.isnan(chances)]
         self.count += len(chances)
-        self.loss.add(-np.log(np.clip(chances, _SMALLEST_CHANCE, 1 - _SMALLEST_CHANCE)))
+        clipped = np.clip(chances, _SMALLEST_CHANCE, 1 - _SMALLEST_CHANCE)
+        self.loss = _added(self.loss, -np.log(clipped))
 
-    def merge(self, later: Self) -> None:
-        self.count += later.count
-        self.loss.merge(later.loss)
 
-    def state(self) -> dict[str, Any]:
-        return {"count": self.count, "loss": self.loss.state()}
-
-    def load(self, state: Any) -> None:
-        count, loss = plain.members(state, ("count", "loss"))
-        self.loss.load(loss)
-        (self.count,) = plain.counts(count)
+def _added(total: float, values: NDArray[np.float64]) -> float:
+    """One after the other, so that no cut into lessons changes a bit."""
+    return float(np.add.accumulate(np.concatenate(([total], values)))[-1])
 
 
 class Ranks(Tally):
-    """Every score beside its truth: an order has no shorter summary."""
+    """Every score beside its truth: an order has no shorter summary, so a window alone has one."""
 
     needs = ("truth", "score")
     grows = True
 
-    def __init__(self) -> None:
-        self.truth: list[Any] = []
-        self.score: list[float] = []
+    def update(self, columns: Columns, codec: Codec) -> None:
+        self.count = len(columns["truth"])
+        self.score, self._truth, self._codec = columns["score"], columns["truth"], codec
 
-    def update(self, marks: Marks) -> None:
-        self.truth += marks.truth
-        self.score += marks.score
-
-    def merge(self, later: Self) -> None:
-        self.truth += later.truth
-        self.score += later.score
+    def second(self, known: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
+        """Which of these rows are of the second of two classes; None if there are not two."""
+        truth = self._truth[known]
+        codes = np.unique(truth)
+        labels = self._codec.decode(codes)
+        if len(labels) != 2 or None in labels:
+            return None
+        positive: NDArray[np.bool_] = truth == codes[labels.index(max(labels))]
+        return positive
