@@ -205,6 +205,7 @@ lint: build $(testing) $(linting) $(clusters)
 	$(bin)/mypy
 	$(bin)/lint-imports --no-logo
 	$(python) tools/check_symbols.py build/native
+	$(python) tools/prose.py
 	$(python) tools/size.py
 	@$(MAKE) --no-print-directory -j $(JOBS) tidy
 	@echo "make lint: clean"
