@@ -26,8 +26,7 @@ from onlinesvm.stream.automatic import (
 )
 from onlinesvm.stream.run import Run, RunOptions, RunRecord, read_run
 from onlinesvm.stream.sources import Examples, Schema, Source
-from onlinesvm.stream.sources.limited import Limited
-from onlinesvm.stream.sources.peeked import Peeked
+from onlinesvm.stream.sources.wrapped import Limited, Peeked
 
 __all__ = ["Outcome", "learn", "run_folder"]
 

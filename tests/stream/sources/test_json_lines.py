@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stream.sources.reading import assert_restarts, everything, read, written
 
-from onlinesvm.stream.sources import objects, open_source, raw
+from onlinesvm.stream.sources import json_text, open_source, raw
 
 
 @pytest.fixture(params=["msgspec", "json"], autouse=True)
@@ -20,9 +20,9 @@ def library(request, monkeypatch):
         monkeypatch.setitem(sys.modules, "msgspec", None)
     else:
         pytest.importorskip("msgspec")
-    objects._decoder.cache_clear()
+    json_text._decoder.cache_clear()
     yield
-    objects._decoder.cache_clear()
+    json_text._decoder.cache_clear()
 
 
 def lines(*rows) -> str:

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onlinesvm.stream.sources import BadRow, Block, Column, Examples, Schema
-from onlinesvm.stream.sources.limited import Limited
-from onlinesvm.stream.sources.peeked import Peeked
+from onlinesvm.stream.sources.wrapped import Limited, Peeked
 
 
 @dataclass

@@ -8,8 +8,7 @@ import io
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onlinesvm.stream.sources.lines import Lines
-from onlinesvm.stream.sources.records import Quoting
+from onlinesvm.stream.sources.records import Lines, Quoting
 
 texts = st.text(alphabet='ab,"\r\n é', max_size=60)
 

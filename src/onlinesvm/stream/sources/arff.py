@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from onlinesvm.stream.sources.delimited import Delimited
 from onlinesvm.stream.sources.dialect import demand_text
-from onlinesvm.stream.sources.head import Head, TooShort
+from onlinesvm.stream.sources.raw import Head, TooShort
 from onlinesvm.stream.sources.wishes import Wishes, distinct_names
 
 __all__ = ["looks_like_it", "settle_arff"]

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from onlinesvm.stream.sources.examples import Fault
-from onlinesvm.stream.sources.objects import Objects
+from onlinesvm.stream.sources.json_text import Objects
 from onlinesvm.stream.sources.raw import shown
 from onlinesvm.stream.sources.source import BadRow, Block, Place
 from onlinesvm.stream.sources.wishes import Wishes

@@ -18,16 +18,13 @@ from onlinesvm.stream.sources.dialect import (
     squeezed,
 )
 from onlinesvm.stream.sources.examples import Fault, assemble
-from onlinesvm.stream.sources.head import Head, TooShort
 from onlinesvm.stream.sources.kinds import count_numbers
-from onlinesvm.stream.sources.lines import bad_rows
-from onlinesvm.stream.sources.raw import Raw
-from onlinesvm.stream.sources.records import Quoting
+from onlinesvm.stream.sources.raw import Head, Raw, TooShort
+from onlinesvm.stream.sources.records import Quoting, bad_rows
 from onlinesvm.stream.sources.schema import Column, Schema
 from onlinesvm.stream.sources.source import BadRow, Examples
-from onlinesvm.stream.sources.values import refused
+from onlinesvm.stream.sources.values import GAPS, refused
 from onlinesvm.stream.sources.wishes import Wishes, distinct_names, settle
-from onlinesvm.stream.sources.words import GAPS
 
 __all__ = ["Delimited"]
 

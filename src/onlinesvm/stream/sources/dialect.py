@@ -11,7 +11,7 @@ from typing import Any
 
 from onlinesvm.stream.sources.arrow import pyarrow
 from onlinesvm.stream.sources.kinds import judge
-from onlinesvm.stream.sources.words import GAPS
+from onlinesvm.stream.sources.values import GAPS
 
 __all__ = ["BOM", "RUNS", "demand_text", "has_names", "sniffed_separator", "split", "squeezed"]
 

@@ -9,10 +9,17 @@ from typing import Any
 import numpy as np
 
 from onlinesvm.stream.sources.arrow import compute, pyarrow
-from onlinesvm.stream.sources.dates import FORMS, ambiguous, to_seconds
 from onlinesvm.stream.sources.schema import Kind
-from onlinesvm.stream.sources.values import numbers, refused, without_gaps
-from onlinesvm.stream.sources.words import FLAGS, PAIRS
+from onlinesvm.stream.sources.values import (
+    FLAGS,
+    FORMS,
+    PAIRS,
+    ambiguous,
+    numbers,
+    refused,
+    to_seconds,
+    without_gaps,
+)
 
 __all__ = ["Verdict", "are_slips", "count_numbers", "date_form", "judge"]
 

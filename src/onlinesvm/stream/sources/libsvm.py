@@ -12,9 +12,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from onlinesvm.stream.sources.examples import Fault, labels_of
-from onlinesvm.stream.sources.head import Head
-from onlinesvm.stream.sources.lines import Lines, bad_rows, whole_lines
-from onlinesvm.stream.sources.raw import Raw
+from onlinesvm.stream.sources.raw import Head, Raw
+from onlinesvm.stream.sources.records import Lines, bad_rows, whole_lines
 from onlinesvm.stream.sources.schema import Column, Schema
 from onlinesvm.stream.sources.source import BadRow, Examples
 from onlinesvm.stream.sources.wishes import Wishes

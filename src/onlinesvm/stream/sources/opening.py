@@ -8,20 +8,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from onlinesvm.stream.sources import arff, json_array
+from onlinesvm.stream.sources import arff, json_text
 from onlinesvm.stream.sources.archive import Archive
 from onlinesvm.stream.sources.columnar import ArrowFile, ParquetFile
 from onlinesvm.stream.sources.database import open_query
 from onlinesvm.stream.sources.delimited import Delimited
 from onlinesvm.stream.sources.folder import Folder
-from onlinesvm.stream.sources.head import Head, settled
-from onlinesvm.stream.sources.json_lines import JsonLines
+from onlinesvm.stream.sources.json_text import JsonLines
 from onlinesvm.stream.sources.kafka_topic import KafkaTopic
 from onlinesvm.stream.sources.libsvm import Libsvm, looks_like_it
 from onlinesvm.stream.sources.nats_stream import NatsStream
 from onlinesvm.stream.sources.packed import FileBytes
 from onlinesvm.stream.sources.pipe import Pipe, standard_input, unpacked
-from onlinesvm.stream.sources.raw import Ending, steady
+from onlinesvm.stream.sources.raw import Ending, Head, settled, steady
 from onlinesvm.stream.sources.redis_stream import RedisStream
 from onlinesvm.stream.sources.schema import Schema
 from onlinesvm.stream.sources.source import Source
@@ -33,7 +32,7 @@ __all__ = ["FORMATS", "open_source"]
 _TEXT: dict[str, Callable[[str, Head, Wishes], TextFormat]] = {
     "csv": Delimited.settle,
     "jsonl": JsonLines.settle,
-    "json": json_array.JsonArray.settle,
+    "json": json_text.JsonArray.settle,
     "arff": arff.settle_arff,
     "libsvm": Libsvm.settle,
 }
@@ -232,7 +231,7 @@ def by_content(head: bytes) -> str:
     plain = head.lstrip(b"\xef\xbb\xbf \r\n\t")
     if plain.startswith(b"{"):
         return "jsonl"
-    if json_array.looks_like_it(plain):
+    if json_text.looks_like_it(plain):
         return "json"
     if arff.looks_like_it(plain):
         return "arff"

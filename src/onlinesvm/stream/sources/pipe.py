@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
 from onlinesvm.stream.sources.arrow import pyarrow
-from onlinesvm.stream.sources.head import Head, settled
 from onlinesvm.stream.sources.packed import packing
-from onlinesvm.stream.sources.raw import Stream, arriving
+from onlinesvm.stream.sources.raw import Head, Stream, arriving, settled
 from onlinesvm.stream.sources.source import Block, Place
 from onlinesvm.stream.sources.text import TextFormat
 

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeVar
 from zlib import crc32
 
 from onlinesvm.stream.sources.source import BadRow
 
-__all__ = ["BLOCK", "LONGEST", "Ending", "Raw", "Records", "Stream", "arriving", "shown", "steady"]
+__all__ = [
+    "BLOCK",
+    "LONGEST",
+    "Ending",
+    "Head",
+    "Raw",
+    "Records",
+    "Stream",
+    "TooShort",
+    "arriving",
+    "settled",
+    "shown",
+    "steady",
+]
 
 BLOCK = 1 << 20
 LONGEST = 64 << 20  # a record longer than that is a mistake, and would fill the memory
@@ -193,3 +206,34 @@ class _Cutter:
     def _bad(self, start: int, stop: int, reason: str) -> BadRow:
         line = self.line + self.data.count(b"\n", 0, start) + 1
         return BadRow(shown(self.data[start:stop]), reason, line=line, byte=self.byte + start)
+
+
+T = TypeVar("T")
+
+
+class TooShort(Exception):
+    """More of the source is needed to settle how it is written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The first bytes of a source, and whether they are all."""
+
+    data: bytes
+    is_all: bool
+
+
+def settled(stream: Stream, judge: Callable[[Head], T], enough: int = BLOCK) -> tuple[T, bytes]:
+    """What a judge says of the first bytes, read until it has seen enough; and these bytes."""
+    data = b""
+    while True:
+        piece = b"?"
+        while piece and len(data) < enough:
+            piece = stream.read(enough - len(data))
+            data += piece
+        try:
+            return judge(Head(data, not piece)), data
+        except TooShort:
+            if enough >= LONGEST:
+                raise ValueError("a first record of more than 64 MB; is it text?") from None
+            enough *= 4

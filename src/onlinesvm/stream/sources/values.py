@@ -10,11 +10,62 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinesvm.stream.sources.arrow import compute, pyarrow
-from onlinesvm.stream.sources.dates import to_seconds
 from onlinesvm.stream.sources.schema import Column
-from onlinesvm.stream.sources.words import FLAGS, GAPS, NO_LABEL
 
-__all__ = ["LONGEST_WORD", "Read", "numbers", "read_column", "refused", "without_gaps"]
+__all__ = [
+    "FLAGS",
+    "FORMS",
+    "GAPS",
+    "LONGEST_WORD",
+    "NO_LABEL",
+    "PAIRS",
+    "Read",
+    "ambiguous",
+    "numbers",
+    "read_column",
+    "refused",
+    "to_seconds",
+    "without_gaps",
+]
+
+# Of a target these may be classes: severity none, mild, high.
+_MAYBE = frozenset({"None", "none", "NONE", "nil", "NIL", "-", "--", "."})
+# What stands for no label, and for no value; compared without the space around it.
+NO_LABEL = frozenset(
+    {"", "?", "NA", "N/A", "n/a", "na", "#N/A", "#NA", "<NA>", "NaN", "nan", "NAN", "-nan", "-NaN"}
+    | {"null", "NULL", "Null", "\\N"}
+)
+GAPS = NO_LABEL | _MAYBE
+PAIRS = (("false", "true"), ("no", "yes"), ("off", "on"), ("f", "t"), ("n", "y"))
+FLAGS = {word: float(value) for pair in PAIRS for value, word in enumerate(pair)}
+
+
+_DAYS = ("%Y/%m/%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%d-%m-%Y")
+_TIMES = ("", " %H:%M", " %H:%M:%S")
+# In the order in which they are tried; "iso" is 2026-11-30, 2026-11-30T08:15:00.25 and the like.
+FORMS = ("iso", "iso zone", *(day + time for day in _DAYS for time in _TIMES))
+
+
+def to_seconds(texts: Any, form: str) -> Any:
+    """An array of text as float64; pyarrow's ArrowInvalid where one is no date of the form.
+
+    A time without a zone is taken as UTC.
+    """
+    pa, pc = pyarrow(), compute()
+    if form == "epoch":
+        return pc.cast(texts, pa.float64())
+    if form in ("iso", "iso zone"):
+        short = pc.replace_substring_regex(texts, r"(\.\d{6})\d+", r"\1")  # nanoseconds
+        zone = "UTC" if form == "iso zone" else None
+        times = pc.cast(short, pa.timestamp("us", zone))
+    else:
+        times = pc.strptime(texts, format=form, unit="us")
+    return pc.divide(pc.cast(pc.cast(times, pa.int64()), pa.float64()), 1e6)
+
+
+def ambiguous(form: str) -> bool:
+    """Whether day and month could change places."""
+    return form.startswith(("%m/%d", "%d/%m"))
 
 
 LONGEST_WORD = 1000  # letters of a label, a key or a category

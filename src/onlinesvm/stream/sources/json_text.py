@@ -1,8 +1,9 @@
-"""JSON objects as rows: lines of a file, messages of a broker."""
+"""JSON objects as rows: lines of a file, elements of an array, messages of a broker."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -12,13 +13,16 @@ from typing import Any
 import numpy as np
 
 from onlinesvm.stream.sources.arrow import pyarrow
+from onlinesvm.stream.sources.dialect import demand_text
 from onlinesvm.stream.sources.examples import Fault, assemble
 from onlinesvm.stream.sources.kinds import are_slips
+from onlinesvm.stream.sources.raw import Head, Raw, TooShort
+from onlinesvm.stream.sources.records import Lines, bad_rows, whole_lines
 from onlinesvm.stream.sources.schema import Column, Schema
-from onlinesvm.stream.sources.source import Examples
+from onlinesvm.stream.sources.source import BadRow, Examples
 from onlinesvm.stream.sources.wishes import Wishes, settle
 
-__all__ = ["Objects"]
+__all__ = ["JsonArray", "JsonLines", "JsonObjects", "Objects", "looks_like_it"]
 
 _PLAIN = {int, float, bool, type(None)}
 _NESTED = (dict, list)
@@ -165,3 +169,102 @@ def _decoded(items: Sequence[bytes]) -> tuple[list[dict[str, Any]], dict[int, Fa
             faults[i] = Fault(f"is no JSON: {str(error).splitlines()[0]:.100}")
         rows.append(row if isinstance(row, dict) else {})
     return rows, faults
+
+
+@dataclass(frozen=True, slots=True)
+class JsonObjects:
+    """Text of JSON objects, wherever a format says that each of them ends."""
+
+    objects: Objects
+    start: tuple[int, int]
+
+    @property
+    def schema(self) -> Schema:
+        return self.objects.schema
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self.objects.notes
+
+    def parse(self, raw: Raw) -> tuple[Examples, list[BadRow]]:
+        """The rows of a block, and those that are bad."""
+        table = self.records.table(raw.data)  # type: ignore[attr-defined]
+        examples, faults = self.objects.read([raw.data[a:b] for a, b in table])
+        return examples, bad_rows(raw, table, faults)
+
+
+@dataclass(frozen=True, slots=True)
+class JsonLines(JsonObjects):
+    """A file of one JSON object a line."""
+
+    records = Lines()
+    word = "jsonl"
+
+    @staticmethod
+    def settle(where: str, head: Head, wishes: Wishes) -> JsonLines:
+        mark, data = whole_lines(where, head)
+        items = [data[a:b] for a, b in Lines().table(data)]
+        if not items:
+            raise ValueError(f"{where}: is empty; it needs a JSON object in every line")
+        return JsonLines(Objects.settle(where, items, wishes), (mark, 0))
+
+
+_BEGIN = re.compile(rb"\s*\[(?=\s*[{\]])")
+_END = re.compile(rb"[\s,]*\]?\s*\Z")
+_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\Z)', re.DOTALL)
+
+
+def looks_like_it(data: bytes) -> bool:
+    """Whether text begins as an array of objects."""
+    return _BEGIN.match(data) is not None
+
+
+class Elements:
+    """Every object ends a record: its last brace does, outside strings."""
+
+    ends = b"}"
+
+    def cut(self, data: bytes, at_least: int) -> int:
+        return next((stop for _, stop in self.table(data) if stop >= at_least), -1)
+
+    def last(self, data: bytes) -> int:
+        """What stands behind the last object of all belongs to it."""
+        table = self.table(data)
+        stop = table[-1][1] if table else 0
+        return len(data) if _END.match(data, stop) else stop
+
+    def table(self, data: bytes) -> list[tuple[int, int]]:
+        """Start and stop of every whole object."""
+        plain = _STRING.sub(lambda found: b" " * len(found[0]), data)
+        whole = np.frombuffer(plain, dtype=np.uint8)
+        step = (whole == ord("{")).astype(np.int64) - (whole == ord("}"))
+        braces = np.flatnonzero(step)
+        depth = np.cumsum(step[braces])
+        opens = braces[(step[braces] > 0) & (depth == 1)].tolist()
+        stops = (braces[(step[braces] < 0) & (depth == 0)] + 1).tolist()
+        return list(zip(opens, stops, strict=False))  # the last one may lack its end
+
+
+@dataclass(frozen=True, slots=True)
+class JsonArray(JsonObjects):
+    """A file that is one JSON array of objects, one a line or not."""
+
+    records = Elements()
+    word = "json"
+
+    @staticmethod
+    def settle(where: str, head: Head, wishes: Wishes) -> JsonArray:
+        mark = demand_text(where, head.data)
+        begin = _BEGIN.match(head.data, mark)
+        if begin is None:
+            raise ValueError(f"{where}: is no JSON array of objects; say what it is: format=")
+        start = begin.end()
+        data = head.data[start:]
+        items = [data[a:b] for a, b in Elements().table(data)]
+        if not items and not head.is_all:
+            raise TooShort
+        if not items:
+            raise ValueError(f"{where}: is an empty array; it needs JSON objects")
+        return JsonArray(
+            Objects.settle(where, items, wishes), (start, head.data.count(b"\n", 0, start))
+        )

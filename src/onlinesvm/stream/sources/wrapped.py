@@ -1,21 +1,75 @@
-"""The first rows of a source, and no more."""
+"""Sources around a source: one whose first block was seen already, one with the first rows only."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from onlinesvm.params import check_count
 from onlinesvm.stream.sources.schema import Schema
 from onlinesvm.stream.sources.source import Block, Examples, Place, Source
 
-__all__ = ["Limited"]
+__all__ = ["Limited", "Peeked"]
 
 _CUT = "rows_of_next_block"
 
 
-class Limited:
+class _Wrapper:
+    """What a source around another has of it."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self.name, self.replays, self.live = source.name, source.replays, source.live
+        self.schema: Schema = source.schema
+        self.notes = source.notes
+
+    def identity(self) -> dict[str, Any]:
+        """That of the source."""
+        return self._source.identity()
+
+    def close(self) -> None:
+        """Let go of files and connections."""
+        self._source.close()
+
+    @property
+    def lag(self) -> Any:
+        """What waits in a live source, if it knows."""
+        return getattr(self._source, "lag", None)
+
+
+class Peeked(_Wrapper):
+    """Looks at the first block of a source, and hands it out again: for pipes, too.
+
+    Attributes
+    ----------
+    first : Block or None
+        The first block with a row in it; None for a source without any.
+    """
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(source)
+        self.first: Block | None = None
+        self._seen: list[Block] = []
+        self._rest = iter(source.blocks())
+        for block in self._rest:
+            self._seen.append(block)
+            if len(block.examples):
+                self.first = block
+                break
+            if source.live and not block.bad:  # silence
+                break
+
+    def blocks(self, since: Place | None = None) -> Iterator[Block]:
+        """The rows behind `since`; from the start with the block that was seen, once."""
+        if since is not None or not self._seen:
+            return self._source.blocks(since)
+        seen, self._seen = self._seen, []
+        return chain(seen, self._rest)
+
+
+class Limited(_Wrapper):
     """At most so many examples of a source; bad rows do not count.
 
     A block that the limit cuts ends in a place of its own, which only this class understands: so
@@ -31,16 +85,9 @@ class Limited:
     """
 
     def __init__(self, source: Source, limit: int | None, before: int = 0) -> None:
-        self._source = source
+        super().__init__(source)
         self._limit = None if limit is None else check_count("limit", limit, at_least=1)
         self._before = before
-        self.name, self.replays, self.live = source.name, source.replays, source.live
-        self.schema: Schema = source.schema
-        self.notes = source.notes
-
-    def identity(self) -> dict[str, Any]:
-        """That of the source."""
-        return self._source.identity()
 
     def blocks(self, since: Place | None = None) -> Iterator[Block]:
         """The rows behind `since`, up to the limit."""
@@ -74,15 +121,6 @@ class Limited:
             left = None if left is None else left - take
             if left == 0:
                 return
-
-    def close(self) -> None:
-        """Let go of files and connections."""
-        self._source.close()
-
-    @property
-    def lag(self) -> Any:
-        """What waits in a live source, if it knows."""
-        return getattr(self._source, "lag", None)
 
 
 def _understood(place: Place) -> tuple[int, Place | None]:
