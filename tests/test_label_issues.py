@@ -16,7 +16,7 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from onlinesvm.label_issues import find_label_issues
+from onlinesvm.label_issues import _left_out, _ridge_left_out, find_label_issues
 
 
 def spoilt(y: Any, rate: float, seed: int = 0) -> tuple[Any, Any]:
@@ -76,6 +76,43 @@ def test_a_large_set_is_searched_on_a_sample(monkeypatch: pytest.MonkeyPatch) ->
     given, wrong = spoilt(y, 0.1)
     monkeypatch.setattr("onlinesvm.label_issues._SAMPLE", 100)
     assert precision(find_label_issues(X, given), wrong) > 0.6
+
+
+def test_many_rows_are_judged_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = make_moons(300, noise=0.2, random_state=2)
+    given, wrong = spoilt(y, 0.1)
+    monkeypatch.setattr("onlinesvm.label_issues._BLOCK", 80)
+    issues = find_label_issues(X, given)
+    assert np.array_equal(np.sort(issues.rows), np.arange(300))
+    assert precision(issues, wrong) > 0.5
+
+
+@pytest.mark.parametrize("C", [0.3, 1.0])
+def test_values_without_a_row_are_those_of_refits(C: float) -> None:
+    X, y = make_moons(90, noise=0.3, random_state=3)
+    sign = np.where(spoilt(y, 0.1)[0] == 1, 1.0, -1.0)
+    distances, rows = ((X[:, None] - X) ** 2).sum(axis=2), np.arange(90)
+    f, _ = _left_out(X, np.exp(-2.0 * distances), rows, sign, 2.0, C)
+    refits = [
+        SVC(C=C, gamma=2.0, tol=1e-6).fit(X[rows != i], sign[rows != i]).decision_function(X[[i]])
+        for i in rows
+    ]
+    refits = np.concatenate(refits)
+    assert np.corrcoef(f, refits)[0, 1] > 0.98  # exact only while no other row changes its role
+    assert np.mean(np.sign(f) == np.sign(refits)) > 0.95
+
+
+def test_least_squares_values_without_a_row_are_exact() -> None:
+    rng = np.random.default_rng(0)
+    X, rows = rng.normal(size=(40, 2)), np.arange(40)
+    wanted = np.sign(rng.normal(size=(40, 3)))
+    kernel = np.exp(-((X[:, None] - X) ** 2).sum(axis=2)) + 1.0
+    kept = np.flatnonzero(rng.random(40) < 0.7)
+    said = _ridge_left_out(kernel, wanted, 0.3, kept)
+    for i in rows:
+        rest = kept[kept != i]
+        coef = np.linalg.solve(kernel[np.ix_(rest, rest)] + 0.3 * np.eye(len(rest)), wanted[rest])
+        assert np.allclose(said[i], kernel[i, rest] @ coef, atol=1e-9)
 
 
 def test_a_class_with_one_row_is_no_obstacle(tmp_path: Path) -> None:
