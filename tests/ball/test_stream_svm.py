@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from contract import Contract
+from family_kernels import kernels
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import NASTY, blobs, streams
@@ -35,12 +36,6 @@ CONTRACT = {
 LABELS = [-1.0, 1.0]
 SHAPES = [{}, {"lookahead": 2}, {"lookahead": 5}, {"lookahead": 10}, {"balls": 2}, {"balls": 5}]
 shapes = pytest.mark.parametrize("shape", SHAPES, ids=str)
-KERNELS = [
-    {"kernel": "linear"},
-    {"kernel": "rbf", "gamma": 0.7},
-    {"kernel": "poly", "gamma": 0.3, "degree": 2, "coef0": 1.0},
-]
-kernels = pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k["kernel"])
 
 
 def plain(**options: Any) -> StreamSVC:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from family_kernels import EXACT as KERNELS
 from numpy.typing import NDArray
 from oracles import (
     Fine,
@@ -36,18 +37,12 @@ from onlinesvm import (
     verify,
 )
 from onlinesvm.base.certificate import EXP_UNITS, Evidence, bounds
-from onlinesvm.reference import Kernel
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 extended = pytest.mark.skipif(
     np.finfo(np.longdouble).eps > 1e-18, reason="no extended precision here"
 )
 
-KERNELS = {
-    "rbf": Kernel("rbf", gamma=2.0),
-    "linear": Kernel("linear"),
-    "poly": Kernel("poly", gamma=0.5, degree=3, coef0=1.0),
-}
 KINDS = [blobs, duplicates, contradictory, one_class_first, sorted_labels, zeros]
 N, GONE = 30, 6
 

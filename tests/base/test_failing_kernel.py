@@ -87,3 +87,26 @@ def test_a_call_whose_kernel_fails_is_undone(cls: Any, verb: str) -> None:
     VERBS[verb](again)
     kernel.left = 0
     np.testing.assert_allclose(model._scores(X), again._scores(X), atol=1e-3)
+
+
+@pytest.mark.parametrize(("cls", "beyond"), [("IncrementalSVC", 410), ("RampSVC", 600)])
+def test_a_call_that_fails_while_settling_leaves_the_model_as_it_was(cls: str, beyond: int) -> None:
+    left = 10_000
+
+    def kernel(A: NDArray[Any], B: NDArray[Any]) -> NDArray[Any]:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise RuntimeError("no more")
+        return np.asarray(A @ B.T)
+
+    rows = np.random.default_rng(0).normal(size=(400, 3))
+    y = np.where(rows[:, 0] > 0, 1, -1)
+    model = getattr(onlinesvm, cls)(kernel=kernel, settle="call", classes=[-1, 1])
+    model.partial_fit(rows[:20], y[:20])
+    before = model.n_seen_, model._core.held, model.dual_coef_.tolist()
+    left = beyond  # the rows are taken in by then
+    with pytest.raises(RuntimeError, match="no more"):
+        model.partial_fit(rows, y)
+    left = 10_000
+    assert (model.n_seen_, model._core.held, model.dual_coef_.tolist()) == before

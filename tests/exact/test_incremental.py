@@ -11,6 +11,7 @@ import oracles
 import pytest
 import scipy.sparse as sp
 from contract import Contract, inner
+from family_kernels import EXACT as KERNELS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -51,11 +52,6 @@ CONTRACT = {
 
 Array = NDArray[np.float64]
 
-KERNELS = {
-    "rbf": Kernel("rbf", gamma=2.0),
-    "linear": Kernel("linear"),
-    "poly": Kernel("poly", gamma=0.5, degree=3, coef0=1.0),
-}
 SIGNS = [-1.0, 1.0]
 
 
@@ -368,28 +364,6 @@ def test_settled_by_call_it_goes_on_bit_for_bit_after_a_file(tmp_path):
         model.partial_fit(stream.X[600:], stream.y[600:]).unlearn([3, 700])
         assert model.kkt_residual() <= model.tol
     np.testing.assert_array_equal(one.decision_function(stream.X), two.decision_function(stream.X))
-
-
-def test_a_call_that_fails_while_settling_leaves_the_model_as_it_was():
-    left = 10_000
-
-    def kernel(A: Array, B: Array) -> Array:
-        nonlocal left
-        left -= 1
-        if left < 0:
-            raise RuntimeError("no more")
-        return np.asarray(A @ B.T)
-
-    X = np.random.default_rng(0).normal(size=(400, 3))
-    y = np.where(X[:, 0] > 0, 1, -1)
-    model = IncrementalSVC(kernel=kernel, settle="call", classes=[-1, 1])
-    model.partial_fit(X[:20], y[:20])
-    before = model.n_seen_, model._core.held, model.dual_coef_.tolist()
-    left = 410  # beyond taking the rows in
-    with pytest.raises(RuntimeError, match="no more"):
-        model.partial_fit(X, y)
-    left = 10_000
-    assert (model.n_seen_, model._core.held, model.dual_coef_.tolist()) == before
 
 
 # ---- unlearning ----------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import numpy as np
 import oracles
 import pytest
 from contract import Contract, inner
+from family_kernels import EXACT as KERNELS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -71,11 +72,6 @@ CONTRACT = {
 
 Array = NDArray[np.float64]
 
-KERNELS = {
-    "rbf": Kernel("rbf", gamma=2.0),
-    "linear": Kernel("linear"),
-    "poly": Kernel("poly", gamma=0.5, degree=3, coef0=1.0),
-}
 SIGNS = [-1.0, 1.0]
 CHUNKS = (1, 7, 30)
 

@@ -901,24 +901,3 @@ def test_settled_by_call_bounds_hold_at_the_end_of_it(bound):
         assert model._core.held <= bound.get("budget", 600)
         assert support <= bound.get("max_support", 600)
         assert model._core.held - support <= bound.get("keep_non_support", 600)
-
-
-def test_a_call_that_fails_while_settling_leaves_the_model_as_it_was():
-    left = 10_000
-
-    def kernel(A: Array, B: Array) -> Array:
-        nonlocal left
-        left -= 1
-        if left < 0:
-            raise RuntimeError("no more")
-        return np.asarray(A @ B.T)
-
-    X = np.random.default_rng(0).normal(size=(400, 3))
-    y = np.where(X[:, 0] > 0, 1, -1)
-    model = RampSVC(kernel=kernel, settle="call", classes=[-1, 1]).partial_fit(X[:20], y[:20])
-    before = model.n_seen_, model._core.held, model.dual_coef_.tolist()
-    left = 600  # beyond taking the rows in
-    with pytest.raises(RuntimeError, match="no more"):
-        model.partial_fit(X, y)
-    left = 10_000
-    assert (model.n_seen_, model._core.held, model.dual_coef_.tolist()) == before

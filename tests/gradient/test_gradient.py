@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from contract import Contract, weights_are_not_copies
+from family_kernels import kernels
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import NASTY, ONE_PASS, blobs, box_qp, signed_gram, streams
@@ -41,12 +42,6 @@ CONTRACT = {
     ),
 }
 
-KERNELS = [
-    {"kernel": "linear"},
-    {"kernel": "rbf", "gamma": 0.7},
-    {"kernel": "poly", "gamma": 0.3, "degree": 2, "coef0": 1.0},
-]
-kernels = pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k["kernel"])
 SETTINGS: list[tuple[type, dict[str, Any]]] = [
     (PegasosSVC, {"alpha": 0.05, "t0": 0}),
     (PegasosSVC, {"alpha": 0.05, "t0": 2.5, "project": False}),

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from contract import Contract, weights_are_not_copies
+from family_kernels import kernels
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import NASTY, ONE_PASS, blobs, separable, streams
@@ -30,12 +31,6 @@ CONTRACT = {
 
 LABELS = [-1.0, 1.0]
 margins = pytest.mark.parametrize("margin", [0.0, 1.0, 0.3])
-KERNELS = [
-    {"kernel": "linear"},
-    {"kernel": "rbf", "gamma": 0.7},
-    {"kernel": "poly", "gamma": 0.3, "degree": 2, "coef0": 1.0},
-]
-kernels = pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k["kernel"])
 
 
 def plain(classes: int = 2, **options: Any) -> MiraClassifier:

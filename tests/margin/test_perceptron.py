@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from contract import Contract, weights_are_not_copies
+from family_kernels import kernels
 from hypothesis import given
 from oracles import NASTY, ONE_PASS, blobs, separable, streams
 
@@ -28,12 +29,6 @@ CONTRACT = {
 
 VARIANTS = ["plain", "averaged", "voted"]
 variants = pytest.mark.parametrize("variant", VARIANTS)
-KERNELS = [
-    {"kernel": "linear"},
-    {"kernel": "rbf", "gamma": 0.7},
-    {"kernel": "poly", "gamma": 0.3, "degree": 2, "coef0": 1.0},
-]
-kernels = pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k["kernel"])
 
 
 def fast(variant: str, classes: Any = (-1.0, 1.0), **options: Any) -> KernelPerceptron:

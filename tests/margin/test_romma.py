@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from contract import Contract, weights_are_not_copies
+from family_kernels import kernels
 from hypothesis import given
 from oracles import NASTY, ONE_PASS, blobs, separable, streams
 from scipy.optimize import minimize
@@ -28,12 +29,6 @@ CONTRACT = {
     ),
 }
 
-KERNELS = [
-    {"kernel": "linear"},
-    {"kernel": "rbf", "gamma": 0.7},
-    {"kernel": "poly", "gamma": 0.3, "degree": 2, "coef0": 1.0},
-]
-kernels = pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k["kernel"])
 variants = pytest.mark.parametrize("variant", ["plain", "aggressive"])
 LABELS = [-1.0, 1.0]
 
