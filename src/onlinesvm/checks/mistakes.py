@@ -45,6 +45,13 @@ def _bad_widths(stream: Stream) -> Iterator[tuple[str, Any]]:
     yield "X too narrow", stream.X[:, :-1]
 
 
+def _bad_ids(n: int) -> Iterator[tuple[str, Any]]:
+    yield "duplicate ids", np.zeros(n, dtype=int)
+    yield "ids too short", np.arange(n - 1) + 1000
+    yield "negative ids", -1 - np.arange(n)
+    yield "ids of floats", np.arange(n) + 0.5
+
+
 def _bad_learning(model: Any, stream: Stream) -> Iterator[tuple[str, Callable[[], Any]]]:
     learn, X, y, n = model.partial_fit, stream.X, stream.y, len(stream.X)
     last = np.arange(n) == n - 1
@@ -71,14 +78,9 @@ def _bad_learning(model: Any, stream: Stream) -> Iterator[tuple[str, Callable[[]
         yield f"one weight of {odd}", partial(model.learn_one, X[0], y[0], odd)
     yield "weights too short", lambda: learn(X, y, sample_weight=np.ones(n - 1))
     yield "weights of two dimensions", lambda: learn(X, y, sample_weight=np.ones((n, 2)))
-    bad_ids = {
-        "duplicate ids": np.zeros(n, dtype=int),
-        "ids too short": np.arange(n - 1) + 1000,
-        "negative ids": -1 - np.arange(n),
-        "ids of floats": np.arange(n) + 0.5,
-    }
-    for name, ids in bad_ids.items() if hasattr(model, "n_seen_") else ():  # it counts examples
-        yield name, partial(learn, X, y, ids=ids)
+    if hasattr(model, "n_seen_"):  # it counts examples
+        for name, ids in _bad_ids(n):
+            yield name, partial(learn, X, y, ids=ids)
     odd = np.inf if model.__sklearn_tags__().input_tags.allow_nan else np.nan
     x = np.where(np.arange(X.shape[1]) == 1, odd, X[0])
     yield f"one row with {odd}", lambda: model.learn_one(x, y[0])

@@ -302,6 +302,14 @@ def feedback(parts: Metered, root: Root, survey: Survey, max_rounds: int) -> Lea
             ConvergenceWarning,
             stacklevel=3,
         )
+    certificate = _certificate(parts, root, survey, reports, rounds)
+    return Learned(root.finished(), certificate, rounds, parts.down, parts.up)
+
+
+def _certificate(
+    parts: Metered, root: Root, survey: Survey, reports: list[Report], rounds: int
+) -> ClusterCertificate:
+    """What the last answers of all parts prove about the model."""
     solution = Solution.of(root.model)
     dual, gaps = _objective(solution, reports)
     gap = max(0.0, float(gaps.max()))
@@ -309,8 +317,8 @@ def feedback(parts: Metered, root: Root, survey: Survey, max_rounds: int) -> Lea
         method=type(root.model).__name__,
         statement="",
         settled={},
-        tol=tol,
-        kkt_residual=worst,
+        tol=float(root.model.tol),
+        kkt_residual=max(report.violation for report in reports),
         violations=[report.violation for report in reports],
         rows=[report.rows for report in reports],
         n_support=len(solution.function),
@@ -323,8 +331,8 @@ def feedback(parts: Metered, root: Root, survey: Survey, max_rounds: int) -> Lea
         bytes_up=parts.up,
         data_hash=survey.digest,
         solution_hash=solution.digest(),
-    ).naming(root.model._settled_on(root.removed))
-    return Learned(root.finished(), certificate, rounds, parts.down, parts.up)
+    )
+    return certificate.naming(root.model._settled_on(root.removed))
 
 
 def judged(parts: Parts, root: Root, survey: Survey) -> list[Report]:

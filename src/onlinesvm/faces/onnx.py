@@ -237,7 +237,15 @@ def _answers(graph: _Graph, last: Any, scores: str) -> list[Any]:
         ]
     if not is_classifier(last):
         return [output(scores, "variable", graph.element, ["n", 1])]
-    classes = last.classes_
+    label, element = _label(graph, scores, last.classes_, last._outputs())
+    return [
+        output(label, "label", element, ["n"]),
+        output(scores, "scores", graph.element, ["n", last._outputs()]),
+    ]
+
+
+def _label(graph: _Graph, scores: str, classes: Any, outputs: int) -> tuple[str, int]:
+    """The class of the highest score, and its type."""
     if classes.dtype.kind not in "biufU" and not all(isinstance(c, str) for c in classes):
         raise ValueError(
             f"classes_ has {classes[0]!r} beside labels of other kinds, which ONNX cannot give "
@@ -245,7 +253,7 @@ def _answers(graph: _Graph, last: Any, scores: str) -> list[Any]:
         )
     if classes.dtype.kind in "iu":
         classes = classes.astype(np.int64)
-    if last._outputs() == 1:
+    if outputs == 1:
         above = graph.add("Greater", scores, graph.constant(np.zeros(1)))
         place = graph.add("Cast", above, to=TensorProto.INT64)
         place = graph.add("Min", place, graph.constant(np.array([len(classes) - 1])))
@@ -257,10 +265,7 @@ def _answers(graph: _Graph, last: Any, scores: str) -> list[Any]:
     element = kinds.get(
         classes.dtype.kind, graph.element if classes.dtype.kind == "f" else TensorProto.STRING
     )
-    return [
-        output(label, "label", element, ["n"]),
-        output(scores, "scores", graph.element, ["n", last._outputs()]),
-    ]
+    return label, element
 
 
 # --- the model -----------------------------------------------------------------------------------
