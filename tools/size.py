@@ -26,6 +26,7 @@ BARS = {  # folders: most lines
 CODE = {".py", ".cpp", ".hpp", ".h", ".inl", ".sh", ".toml"}
 JUDGED = ("src/", "cpp/include/")
 FILE_LINES, FUNCTION_LINES = 350, 40
+NO_FUNCTIONS = {"if", "for", "while", "switch", "catch", "requires", "decltype"}
 REASON = re.compile(r"\blong: \w")
 
 
@@ -53,17 +54,21 @@ def functions(name: str, lines: list[str]) -> Iterator[tuple[str, int, int]]:
                 yield node.name, node.lineno, length
         return
     # clang-format puts the end of a function below its first word.
-    head = re.compile(r"^( *)[\w:<~\[].*?([\w~]+)\(")
+    head = re.compile(r"^( *)(?=[\w:<~\[]).*?([\w~]+)\(")
     start: tuple[str, str, int] | None = None
-    for number, line in enumerate(lines, 1):
-        if start and line == start[0] + "}":
-            yield start[1], start[2], number - start[2] + 1
+    is_open = False
+    for number, whole in enumerate(lines, 1):
+        line = whole.partition("//")[0].rstrip()
+        if start and is_open:
+            if line == start[0] + "}":
+                yield start[1], start[2], number - start[2] + 1
+                start = None
+            continue
+        if not start and (found := head.match(line)) and found[2] not in NO_FUNCTIONS:
+            start = found[1], found[2], number
+        is_open = line.endswith("{")
+        if line.endswith((";", "}", ":")):  # a declaration, or all in one line
             start = None
-        elif not start and (found := head.match(line)) and not line.endswith((";", "}")):
-            if found[2] not in {"if", "for", "while", "switch", "catch", "requires", "decltype"}:
-                start = found[1], found[2], number
-        elif start and line.endswith(";") and len(line) - len(line.lstrip()) <= len(start[0]):
-            start = None  # a declaration over several lines
 
 
 def long_ones(tree: dict[str, list[str]]) -> Iterator[str]:
