@@ -6,7 +6,8 @@ import math
 import numbers
 import os
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -84,8 +85,16 @@ def check_word(name: str, value: Any, words: Collection[str]) -> str:
     """``value`` if it is one of ``words``."""
     if not isinstance(value, str) or value not in words:
         offered = ", ".join(repr(w) for w in words)
-        raise ValueError(f"{name} must be one of {offered}, got {value!r}")
+        raise ValueError(
+            f"{name} must be one of {offered}, got {value!r}{suggestion(value, words)}"
+        )
     return value
+
+
+def suggestion(given: Any, names: Iterable[str]) -> str:
+    """The end of a message about a name that is not there: the one that was probably meant."""
+    near = get_close_matches(str(given), list(names), n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def check_flag(name: str, value: Any) -> bool:

@@ -18,7 +18,14 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, Required, TypedDict, Unpack, dataclass_transform
 
-from ..params import check_bytes, check_count, check_flag, check_number, check_word
+from ..params import (
+    check_bytes,
+    check_count,
+    check_flag,
+    check_number,
+    check_word,
+    suggestion,
+)
 
 _WIDTH = 100  # of a line of the docstring
 _REFUSED: Any = object()  # None is no value of this parameter
@@ -291,7 +298,9 @@ def _constructor(cls: type[Parametrised]) -> Callable[..., None]:
         try:
             given = signature.bind(self, *args, **kwargs)
         except TypeError as error:
-            hints = (f"; {hint}" for name, hint in _OF_SVC.items() if name in kwargs)
+            hints = [f"; {hint}" for name, hint in _OF_SVC.items() if name in kwargs]
+            unknown = next((name for name in kwargs if name not in cls._parameters), "")
+            hints = hints or [suggestion(unknown, cls._parameters)]
             raise TypeError(f"{cls.__name__}() {error}{''.join(hints)}") from None
         given.apply_defaults()
         del given.arguments["self"]

@@ -55,6 +55,17 @@ class Rows:
             return all_finite(values)
         return bool(-limit <= values.min() and values.max() <= limit)  # false for NaN
 
+    def first_beyond(self, limit: float, names: NDArray[Any] | None = None) -> str:
+        """Where the first value is that is no number of at most that magnitude, in words."""
+        values = self.X.tocoo() if sp.issparse(self.X) else self.X
+        data = values.data if sp.issparse(values) else values
+        bad = np.argwhere(~(np.abs(np.asarray(data)) <= min(limit, np.finfo(np.float64).max)))
+        if not len(bad):
+            return ""
+        at = bad[0] if not sp.issparse(values) else [c[bad[0][0]] for c in values.coords]
+        column = int(at[1]) if names is None else repr(names[at[1]])
+        return f" in row {int(at[0])}, column {column}"
+
     def nbytes(self) -> int:
         """Bytes of memory."""
         return sum(int(array.nbytes) for array in self.to_facts().values())

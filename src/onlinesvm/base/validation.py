@@ -13,7 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from ..kernels import PRECOMPUTED
 from ..params import check_numbers
-from .frames import frame_of
+from .frames import column_of, frame_of
 from .rows import DenseRows, Rows, SparseRows, as_rows, is_plain, sound
 from .state import ModelState
 from .vocabulary import Vocabulary, are_records, named_rows
@@ -46,7 +46,7 @@ class InputValidation(ModelState):
         else:
             rows, columns = self._read_array(X, fresh=fresh)
         if not (learning and self._core_looks_first()):
-            self._demand_numbers(rows)
+            self._demand_numbers(rows, columns.names)
         self._check_kernel_takes(rows)
         return rows if fresh else rows.stored(self._sparsely), columns
 
@@ -57,11 +57,12 @@ class InputValidation(ModelState):
         """
         return False
 
-    def _demand_numbers(self, rows: Rows) -> None:
+    def _demand_numbers(self, rows: Rows, names: NDArray[Any] | None = None) -> None:
         if not self._are_numbers(rows):
             raise ValueError(
-                "Input X contains NaN or infinity (or a value too large for dtype); "
-                "drop or impute those values first"
+                "Input X contains NaN or infinity (or a value too large for dtype)"
+                f"{rows.first_beyond(self._limit(), names)}; drop those rows, or fill the values "
+                "with OnlineImputer"
             )
 
     def _are_numbers(self, rows: Rows) -> bool:
@@ -122,7 +123,7 @@ class InputValidation(ModelState):
         if is_plain(X) and not named and X.shape[1] == (known or X.shape[1] or -1):
             return as_rows(sound(X)), Columns(X.shape[1], X.shape[1])
         demand_table(X)
-        frame_of(X)  # complains of a lazy one
+        demand_no_dates(X, frame_of(X))
         X = sound(X)
         # A stand-in takes the notes that validate_data makes before it has looked at the values.
         stand_in = object.__new__(type(self))
@@ -142,6 +143,9 @@ class InputValidation(ModelState):
             )
         except OverflowError:
             raise ValueError("X has an integer too large for a float; scale or drop it") from None
+        except ValueError as error:
+            demand_no_text(X)
+            raise error
         names = getattr(stand_in, "feature_names_in_", None)
         return as_rows(valid), Columns(valid.shape[1], valid.shape[1], names)
 
@@ -232,6 +236,33 @@ def demand_table(X: Any) -> None:
         )
     if isinstance(X, np.ndarray) and X.dtype.kind == "c":
         raise ValueError("Complex data not supported: X must hold real numbers")
+
+
+def demand_no_dates(X: Any, frame: Any) -> None:
+    """A ValueError that names the first column of dates, which would turn into huge numbers."""
+    kinds = getattr(frame, "schema", None)
+    if kinds is not None:
+        dates = [repr(name) for name, kind in kinds.items() if kind.is_temporal()]
+    else:
+        kind = X.dtype.kind if isinstance(X, np.ndarray) else ""
+        dates = ["0"] if kind and kind in "mM" else []
+    if dates:
+        raise ValueError(
+            f"column {dates[0]} holds dates: use OnlineColumns with OnlineDates, or pass numbers"
+        )
+
+
+def demand_no_text(X: Any) -> None:
+    """A ValueError that names the first column with text, if there is one."""
+    frame = frame_of(X)
+    if frame is None:
+        table = np.asarray(X, dtype=object)
+        columns = enumerate(table.T) if table.ndim == 2 else iter(())
+    else:
+        columns = ((name, column_of(frame, name)) for name in frame.columns)
+    for name, column in columns:
+        if any(isinstance(value, str | bytes) for value in column):
+            raise ValueError(f"column {name!r} holds text: encode it, or use OnlineColumns")
 
 
 def one_row(x: Any) -> Any:

@@ -136,4 +136,6 @@ def _number(name: Any, value: Any) -> float:
     except OverflowError:
         raise ValueError(f"x[{name!r}] is too large for a float; scale or drop it") from None
     except (TypeError, ValueError):
-        raise ValueError(f"x[{name!r}] must be a number, got {value!r}; encode it first") from None
+        raise ValueError(
+            f"x[{name!r}] must be a number, got {value!r}; encode it, or use OnlineColumns"
+        ) from None

@@ -125,6 +125,12 @@ class OnlineImputer(OneToOneFeatureMixin, WarmingUp):
             learning=learning,
         )
 
+    def _demand_numbers(self, rows: Rows, names: NDArray[Any] | None = None) -> None:
+        if not self._are_numbers(rows):
+            raise ValueError(
+                "Input X contains infinity (or a value too large for dtype); drop those rows"
+            )
+
     def _are_numbers(self, rows: Rows) -> bool:
         values = rows.values()
         return DenseRows(np.where(np.isnan(values), 0, values)).within(self._limit())

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast, get_args
 
+from onlinesvm.params import suggestion
 from onlinesvm.stream.sources.arrow import compute
 from onlinesvm.stream.sources.kinds import Verdict, date_form, judge
 from onlinesvm.stream.sources.schema import Column, Kind, Part, Schema
@@ -128,6 +129,7 @@ def _column(where: str, names: Sequence[str], which: str | int, option: str) -> 
     except (ValueError, IndexError):
         raise ValueError(
             f"{where}: {option} names {which!r}, but the columns are {_listed(names)}"
+            f"{suggestion(which, names)}"
         ) from None
 
 
