@@ -19,7 +19,6 @@ import onlinesvm
 from onlinesvm import (
     LASVC,
     CoreVectorSVC,
-    Greedy,
     HullerSVC,
     IncrementalSVC,
     KernelPerceptron,
@@ -32,6 +31,7 @@ from onlinesvm import (
     StreamSVC,
 )
 from onlinesvm.base import persistence
+from onlinesvm.queries import Greedy
 
 ROOT = Path(__file__).parents[1]
 

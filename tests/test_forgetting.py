@@ -6,14 +6,8 @@ import pickle
 
 import pytest
 
-from onlinesvm import (
-    LeastSignificant,
-    LinearDependence,
-    Oldest,
-    OutlierFirst,
-    Random,
-    forgetting,
-)
+from onlinesvm import forgetting
+from onlinesvm.forgetting import LeastSignificant, LinearDependence, Oldest, OutlierFirst, Random
 
 EVERY = [Oldest(), Random(), LeastSignificant(), LinearDependence(), OutlierFirst()]
 

@@ -23,7 +23,6 @@ from tiers import examples
 
 import onlinesvm
 from onlinesvm import (
-    Greedy,
     IncrementalSVC,
     KernelPerceptron,
     OfflineRampSVC,
@@ -35,6 +34,7 @@ from onlinesvm.base import persistence
 from onlinesvm.base.json_values import from_json, to_json
 from onlinesvm.checks import fingerprint, name_of
 from onlinesvm.checks.streams import go_on, learned, stream_for
+from onlinesvm.queries import Greedy
 
 
 @pytest.fixture

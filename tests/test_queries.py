@@ -7,20 +7,17 @@ import pickle
 import numpy as np
 import pytest
 
-from onlinesvm import (
+from onlinesvm import LabelDesk, RampSVC, queries, reference
+from onlinesvm.labelling.looks import own
+from onlinesvm.queries import (
     All,
     ClosestToPlane,
     Committee,
     Greedy,
-    LabelDesk,
     Margin,
     MostViolating,
     ObjectiveGain,
-    RampSVC,
-    queries,
-    reference,
 )
-from onlinesvm.labelling.looks import own
 
 
 def test_queries_are_values() -> None:

@@ -18,12 +18,9 @@ import onlinesvm
 from onlinesvm import (
     LASVC,
     SGDSVC,
-    All,
     CalibratedOnline,
-    Committee,
     DriftAware,
     LabelDesk,
-    LabelShare,
     ModelBank,
     OnlineColumns,
     OnlineImputer,
@@ -33,6 +30,8 @@ from onlinesvm import (
 )
 from onlinesvm.base import persistence
 from onlinesvm.drift import PageHinkley
+from onlinesvm.label_budgets import LabelShare
+from onlinesvm.queries import All, Committee
 
 X = np.random.default_rng(0).normal(size=(400, 2))
 Y = (X[:, 0] > 0) ^ (np.arange(400) % 97 < 20)

@@ -30,22 +30,16 @@ import numpy as np
 
 from onlinesvm import (
     SGDSVC,
-    All,
-    ClosestToPlane,
-    Greedy,
     LabelDesk,
-    LabelShare,
-    LabelsPerWindow,
-    Margin,
-    MostViolating,
     OnlineScaler,
     PassiveAggressiveClassifier,
-    RandomRate,
     make_online_pipeline,
 )
+from onlinesvm.label_budgets import LabelShare, LabelsPerWindow
 from onlinesvm.labelling import desk as desks
 from onlinesvm.labelling import journal as journals
 from onlinesvm.labelling import ledger as ledgers
+from onlinesvm.queries import All, ClosestToPlane, Greedy, Margin, MostViolating, RandomRate
 from onlinesvm.stream.run import appended
 from onlinesvm.stream.run.appended import Appended
 

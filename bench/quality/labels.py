@@ -21,8 +21,9 @@ import numpy as np
 
 from bench.common import Options, Report, benchmark, console
 from bench.tasks import here
-from onlinesvm import All, Greedy, LabelDesk, Margin, RampSVC
+from onlinesvm import LabelDesk, RampSVC
 from onlinesvm.datasets import PAPER_TASKS, Task, paper_task
+from onlinesvm.queries import All, Greedy, Margin
 from onlinesvm.report.style import figure as new_figure
 
 ORDERS = 3

@@ -6,7 +6,8 @@ from .ball.stream_svm import StreamSVC as StreamSVC
 from .bank.bank import ModelBank as ModelBank
 from .base import Certificate as Certificate
 from .base import CertificateError as CertificateError
-from .base import OnlineEstimator, OnlineTransformer
+from .base import OnlineEstimator as _Estimator
+from .base import OnlineTransformer as _Transformer
 from .base import SettledWarning as SettledWarning
 from .base import Verified as Verified
 from .base import load as load
@@ -34,11 +35,6 @@ from .exact.poker import PokerOneClassSVM as PokerOneClassSVM
 from .exact.poker import PokerSVC as PokerSVC
 from .exact.poker import PokerSVR as PokerSVR
 from .exact.ramp import RampSVC as RampSVC
-from .forgetting import LeastSignificant as LeastSignificant
-from .forgetting import LinearDependence as LinearDependence
-from .forgetting import Oldest as Oldest
-from .forgetting import OutlierFirst as OutlierFirst
-from .forgetting import Random as Random
 from .gradient.descent import GradientDescentClassifier as GradientDescentClassifier
 from .gradient.descent import GradientDescentRegressor as GradientDescentRegressor
 from .gradient.exponentiated import (
@@ -50,8 +46,6 @@ from .gradient.norma import NormaSVC as NormaSVC
 from .gradient.norma import NormaSVR as NormaSVR
 from .gradient.pegasos import PegasosSVC as PegasosSVC
 from .gradient.sgd import SGDSVC as SGDSVC
-from .label_budgets import LabelShare as LabelShare
-from .label_budgets import LabelsPerWindow as LabelsPerWindow
 from .labelling.desk import LabelDesk as LabelDesk
 from .margin.alma import AlmaClassifier as AlmaClassifier
 from .margin.confidence_weighted import (
@@ -76,14 +70,6 @@ from .prepare.pipeline import OnlinePipeline as OnlinePipeline
 from .prepare.pipeline import make_online_pipeline as make_online_pipeline
 from .prepare.scaler import OnlineScaler as OnlineScaler
 from .prepare.text import OnlineText as OnlineText
-from .queries import All as All
-from .queries import ClosestToPlane as ClosestToPlane
-from .queries import Committee as Committee
-from .queries import Greedy as Greedy
-from .queries import Margin as Margin
-from .queries import MostViolating as MostViolating
-from .queries import ObjectiveGain as ObjectiveGain
-from .queries import RandomRate as RandomRate
 from .semionline.retrain import ErrorDrivenSVC as ErrorDrivenSVC
 from .semionline.retrain import FixedPartitionSVC as FixedPartitionSVC
 from .semionline.retrain import ForgettingSVC as ForgettingSVC
@@ -91,7 +77,63 @@ from .semionline.retrain import ForgettingSVC as ForgettingSVC
 __version__ = "0.1.0"
 
 
-def all_estimators() -> list[type[OnlineEstimator]]:
+# What `dir` and a star import show: the estimators, and what every program needs. Transformers,
+# conformal sets, desks and banks can be imported from here by name; queries, label budgets and
+# policies of forgetting are in their modules.
+__all__ = [
+    "LASVC",
+    "SGDSVC",
+    "AlmaClassifier",
+    "BudgetedRampSVC",
+    "BudgetedSVC",
+    "BudgetedSVR",
+    "CalibratedOnline",
+    "ConfidenceWeightedClassifier",
+    "CoreVectorSVC",
+    "ErrorDrivenSVC",
+    "ExponentiatedGradientClassifier",
+    "ExponentiatedGradientRegressor",
+    "FixedPartitionSVC",
+    "ForgetronClassifier",
+    "ForgettingSVC",
+    "GradientDescentClassifier",
+    "GradientDescentRegressor",
+    "HullerSVC",
+    "IncrementalSVC",
+    "IndependentSVC",
+    "IndependentSVR",
+    "KernelPerceptron",
+    "MiraClassifier",
+    "MultiKernelClassifier",
+    "MultiKernelRegressor",
+    "NormaOneClassSVM",
+    "NormaSVC",
+    "NormaSVR",
+    "OfflineRampSVC",
+    "OnlinePipeline",
+    "PassiveAggressiveClassifier",
+    "PassiveAggressiveOneClass",
+    "PassiveAggressiveRegressor",
+    "PegasosSVC",
+    "PokerOneClassSVM",
+    "PokerSVC",
+    "PokerSVR",
+    "ProjectronClassifier",
+    "RampSVC",
+    "RommaClassifier",
+    "SmoSVC",
+    "StreamSVC",
+    "WinnowClassifier",
+    "load",
+    "verify",
+]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+def all_estimators() -> list[type[_Estimator]]:
     """Every estimator of the library, by name; what only prepares is in :func:`all_transformers`.
 
     Examples
@@ -100,10 +142,10 @@ def all_estimators() -> list[type[OnlineEstimator]]:
     >>> [cls.__name__ for cls in onlinesvm.all_estimators() if cls.can("leave_one_out")]
     ['IncrementalSVC']
     """
-    return [cls for cls in _methods() if not issubclass(cls, OnlineTransformer)]
+    return [cls for cls in _methods() if not issubclass(cls, _Transformer)]
 
 
-def all_transformers() -> list[type[OnlineTransformer]]:
+def all_transformers() -> list[type[_Transformer]]:
     """Every transformer of the library, by name.
 
     Examples
@@ -112,9 +154,9 @@ def all_transformers() -> list[type[OnlineTransformer]]:
     >>> [cls.__name__ for cls in onlinesvm.all_transformers() if cls.__name__.endswith("Features")]
     ['FourierFeatures', 'NystroemFeatures']
     """
-    return [cls for cls in _methods() if issubclass(cls, OnlineTransformer)]
+    return [cls for cls in _methods() if issubclass(cls, _Transformer)]
 
 
-def _methods() -> list[type[OnlineEstimator]]:
+def _methods() -> list[type[_Estimator]]:
     things = (thing for _, thing in sorted(globals().items()) if isinstance(thing, type))
-    return [cls for cls in things if issubclass(cls, OnlineEstimator) and "_stem" in vars(cls)]
+    return [cls for cls in things if issubclass(cls, _Estimator) and "_stem" in vars(cls)]

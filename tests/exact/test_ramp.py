@@ -38,8 +38,9 @@ from sklearn.svm import SVC
 from tiers import examples
 
 import onlinesvm
-from onlinesvm import OfflineRampSVC, RampSVC, Random, reference
+from onlinesvm import OfflineRampSVC, RampSVC, reference
 from onlinesvm.datasets import PAPER_TASKS, DownloadError, paper_task
+from onlinesvm.forgetting import Random
 from onlinesvm.queries import Greedy, Margin
 from onlinesvm.reference import Kernel, OneVsRest, Ramp
 

@@ -12,10 +12,12 @@ import numpy as np
 import pytest
 from ctrl_c import CtrlC
 
-from onlinesvm import SGDSVC, All, Committee, LabelDesk, LabelShare, PassiveAggressiveClassifier
+from onlinesvm import SGDSVC, LabelDesk, PassiveAggressiveClassifier
+from onlinesvm.label_budgets import LabelShare
 from onlinesvm.labelling import desk as desks
 from onlinesvm.labelling import journal as journals
 from onlinesvm.labelling import ledger as ledgers
+from onlinesvm.queries import All, Committee
 from onlinesvm.stream.run import appended
 
 X = np.random.default_rng(0).normal(size=(12, 2))

@@ -21,26 +21,27 @@ import onlinesvm
 from onlinesvm import (
     LASVC,
     SGDSVC,
-    All,
-    ClosestToPlane,
-    Committee,
-    Greedy,
     IncrementalSVC,
     IndependentSVC,
     KernelPerceptron,
     LabelDesk,
-    LabelShare,
-    LabelsPerWindow,
-    Margin,
-    MostViolating,
-    ObjectiveGain,
     OfflineRampSVC,
     OnlineScaler,
     PassiveAggressiveClassifier,
     RampSVC,
-    RandomRate,
     StreamSVC,
     make_online_pipeline,
+)
+from onlinesvm.label_budgets import LabelShare, LabelsPerWindow
+from onlinesvm.queries import (
+    All,
+    ClosestToPlane,
+    Committee,
+    Greedy,
+    Margin,
+    MostViolating,
+    ObjectiveGain,
+    RandomRate,
 )
 
 CLASSES = [0, 1]

@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onlinesvm import SGDSVC, All, Committee, Greedy, LabelDesk, LabelShare, RampSVC
+from onlinesvm import SGDSVC, LabelDesk, RampSVC
+from onlinesvm.label_budgets import LabelShare
 from onlinesvm.labelling.journal import read_labels
+from onlinesvm.queries import All, Committee, Greedy
 
 TOOL = Path(__file__).parents[2] / "tools" / "label_schedules.py"
 

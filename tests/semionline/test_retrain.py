@@ -31,13 +31,8 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC
 
 import onlinesvm
-from onlinesvm import (
-    ErrorDrivenSVC,
-    FixedPartitionSVC,
-    ForgettingSVC,
-    LinearDependence,
-    Random,
-)
+from onlinesvm import ErrorDrivenSVC, FixedPartitionSVC, ForgettingSVC
+from onlinesvm.forgetting import LinearDependence, Random
 from onlinesvm.reference import Kernel, Retrain
 
 # Settings under which a class behaves differently, and checks it is known to fail, with the reason.

@@ -9,14 +9,9 @@ import pyarrow as pa
 import pytest
 
 import onlinesvm
-from onlinesvm import (
-    LabelDesk,
-    LabelShare,
-    Margin,
-    OnlineScaler,
-    RampSVC,
-    make_online_pipeline,
-)
+from onlinesvm import LabelDesk, OnlineScaler, RampSVC, make_online_pipeline
+from onlinesvm.label_budgets import LabelShare
+from onlinesvm.queries import Margin
 
 pytest.importorskip("pyspark")
 

@@ -112,7 +112,9 @@ class LabelDesk:
     Examples
     --------
     >>> import numpy as np
-    >>> from onlinesvm import LabelDesk, LabelShare, Margin, RampSVC
+    >>> from onlinesvm import LabelDesk, RampSVC
+    >>> from onlinesvm.label_budgets import LabelShare
+    >>> from onlinesvm.queries import Margin
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(-1, 1, (2000, 2))
     >>> y = X[:, 0] * X[:, 1] > 0
@@ -183,7 +185,7 @@ class LabelDesk:
 
         There are fewer than ``n`` where the query wants fewer, the budget has fewer, or so many
         tickets are open. All rows of the pool count as looked at, so that a
-        :class:`~onlinesvm.LabelShare` grows by them.
+        :class:`~onlinesvm.label_budgets.LabelShare` grows by them.
 
         Parameters
         ----------

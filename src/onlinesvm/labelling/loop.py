@@ -106,7 +106,9 @@ def label_loop(
     Examples
     --------
     >>> import numpy as np
-    >>> from onlinesvm import ClosestToPlane, LabelDesk, LabelShare, RampSVC
+    >>> from onlinesvm import LabelDesk, RampSVC
+    >>> from onlinesvm.label_budgets import LabelShare
+    >>> from onlinesvm.queries import ClosestToPlane
     >>> from onlinesvm.labelling import label_loop
     >>> X = np.array([[0.0], [3.0], [1.4]])
     >>> model = RampSVC(gamma=1.0, classes=["low", "high"])
