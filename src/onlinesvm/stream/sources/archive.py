@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from onlinesvm.stream.sources.examples import Fault, labels_of
+from onlinesvm.stream.sources.arrow import pyarrow
+from onlinesvm.stream.sources.examples import assemble
 from onlinesvm.stream.sources.numbered import RowPlaces, rows_a_block
 from onlinesvm.stream.sources.schema import Column, Schema
 from onlinesvm.stream.sources.source import BadRow, Block, Examples, Place
@@ -53,9 +55,6 @@ class _Member:
         if len(data) < rows * self._row_bytes:
             raise ValueError("it is cut off")
         return np.frombuffer(data, dtype=self.dtype).reshape(rows, *self.shape[1:])
-
-    def close(self) -> None:
-        self._file.close()
 
 
 class Archive:
@@ -101,56 +100,48 @@ class Archive:
         size = rows_a_block(len(self.schema.features))
         with self._opened() as archive:
             members = [_Member(archive, name) for name in ("X", "y")[: 1 + self._labelled]]
-            try:
-                for member in members:
-                    member.skip(row)
-                while row < n:
-                    count = min(size - row % size, n - row)
-                    parts = [member.take(count) for member in members]
-                    examples, bad = self._read(parts, row)
-                    row += count
-                    yield Block(examples, self._places.place(row), bad, row / n)
-            except MemoryError:
-                raise
-            except Exception as error:  # whatever zipfile, zlib and NumPy say to damaged bytes
-                told = str(error).splitlines()[0] if str(error) else type(error).__name__
-                raise ValueError(f"{self.path}: cannot be read any further: {told}") from None
-            finally:
-                for member in members:
-                    member.close()
+            for member in members:
+                member.skip(row)
+            while row < n:
+                count = min(size - row % size, n - row)
+                examples, bad = self._read([member.take(count) for member in members], row)
+                row += count
+                yield Block(examples, self._places.place(row), bad, row / n)
 
     def close(self) -> None:
         """Nothing is held between blocks."""
 
     def _read(self, parts: list[NDArray[Any]], row: int) -> tuple[Examples, list[BadRow]]:
-        X, y = parts[0].astype(np.float64), None
+        X = parts[0].astype(np.float64)
+        cells: dict[str, Any] = {c.name: X[:, j] for j, c in enumerate(self.schema.features)}
         if len(parts) > 1:
-            y = parts[1].astype(object if parts[1].dtype.kind == "U" else np.float64)
-        faults = {
-            i: Fault("is infinite", f"x{int(np.flatnonzero(np.isinf(X[i]))[0])}")
-            for i in np.flatnonzero(np.isinf(X).any(axis=1)).tolist()
-        }
-        if y is not None and y.dtype.kind == "f":
-            for i in np.flatnonzero(~np.isfinite(y)).tolist():
-                faults.setdefault(i, Fault("no target", "y"))
-        good = (
-            np.array([i not in faults for i in range(len(X))], dtype=bool)
-            if faults
-            else slice(None)
-        )
+            words = parts[1].dtype.kind == "U"
+            y = pyarrow().array(parts[1].tolist()) if words else parts[1].astype(np.float64)
+            cells[str(self.schema.target)] = y
+        examples, faults = assemble(self.schema, cells, len(X))
         bad = [
             BadRow(
                 str(X[i].tolist())[:10_000], fault.reason, fault.column, row + i + 1, file=self.name
             )
-            for i, fault in sorted(faults.items())
+            for i, fault in faults.items()
         ]
-        return Examples(X[good], None if y is None else labels_of(y[good])), bad
+        return examples, bad
 
-    def _opened(self) -> zipfile.ZipFile:
+    @contextmanager
+    def _opened(self) -> Iterator[zipfile.ZipFile]:
+        """The archive; whatever zipfile, zlib and NumPy say to damaged bytes is a ValueError."""
         try:
-            return zipfile.ZipFile(self.path)
+            archive = zipfile.ZipFile(self.path)
         except (OSError, zipfile.BadZipFile, NotImplementedError, ValueError) as error:
             raise ValueError(f"{self.name}: is no NumPy archive: {error}") from None
+        with archive:
+            try:
+                yield archive
+            except MemoryError:
+                raise
+            except Exception as error:
+                told = str(error).splitlines()[0] if str(error) else type(error).__name__
+                raise ValueError(f"{self.name}: {told}") from None
 
     def _looked_at(self) -> tuple[tuple[int, ...], str | None]:
         """The shape of X, and the kind of y if there is one."""
@@ -158,15 +149,9 @@ class Archive:
             names = [name.removesuffix(".npy") for name in archive.namelist()]
             if "X" not in names:
                 shown = ", ".join(names[:9]) or "nothing"
-                raise ValueError(f"{self.name}: needs an array X, and y for labels; it has {shown}")
-            try:
-                X = _Member(archive, "X")
-                y = _Member(archive, "y") if "y" in names else None
-            except MemoryError:
-                raise
-            except Exception as error:  # whatever zipfile, zlib and NumPy say to damaged bytes
-                told = str(error).splitlines()[0] if str(error) else type(error).__name__
-                raise ValueError(f"{self.name}: {told}") from None
+                raise ValueError(f"needs an array X, and y for labels; it has {shown}")
+            X = _Member(archive, "X")
+            y = _Member(archive, "y") if "y" in names else None
         if X.dtype.kind == "U":
             raise ValueError(f"{self.name}: X must hold numbers, not text")
         if y is not None and y.dtype.kind == "U" and y.dtype.itemsize > 4 * LONGEST_WORD:
