@@ -92,6 +92,13 @@ def evaluate(given: options.EvaluateOptions) -> None:
     go(stderr(), stdout(), given)
 
 
+def audit(given: options.AuditOptions) -> None:
+    """Rank the rows of a file by how likely their labels are wrong."""
+    from onlinesvm.cli.audit import audit as go
+
+    go(stdout(), given)
+
+
 def inspect(model: Model) -> None:
     """Show what a saved model or a run is and what it has seen."""
     from onlinesvm.cli.inspecting import describe
@@ -167,7 +174,7 @@ def doctor() -> None:
 
 
 COMMANDS = (
-    *(learn, label, report, predict, evaluate, inspect),
+    *(learn, label, report, predict, evaluate, audit, inspect),
     *(tune, merge, unlearn, methods, doctor),
 )
 for command in COMMANDS:

@@ -15,6 +15,7 @@ from onlinesvm.cli.console import one_line_errors
 from onlinesvm.cli.recipe import parse_pairs, parse_params, parse_words
 
 __all__ = [
+    "AuditOptions",
     "ColumnOptions",
     "EvaluateOptions",
     "FormOptions",
@@ -284,6 +285,17 @@ class EvaluateOptions(FormOptions):
         "The column with the labels, by name or number.", show_default="that of the model"
     )
     as_json: bool = option("One JSON object.", "--json", default=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditOptions(ReadOptions):
+    """The options of `audit`."""
+
+    source: str | None = argument("SOURCE", _ROWS)
+    out: Path | None = option("Where the table goes.", show_default="NAME.audit.csv")
+    page: Path | None = option("Where the page goes.", show_default="NAME.audit.html")
+    pool: Path | None = option("Where doubtful rows go as they came, for label.")
+    rows: int = option("First rows to look at.", default=100_000, min=10)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
