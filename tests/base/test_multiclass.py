@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,12 +16,15 @@ import onlinesvm
 from onlinesvm import (
     LASVC,
     CalibratedOnline,
+    CertificateError,
     IncrementalSVC,
     LabelDesk,
     OnlineScaler,
     RampSVC,
     SmoSVC,
+    load,
     make_online_pipeline,
+    verify,
 )
 from onlinesvm.queries import Margin
 
@@ -125,7 +129,7 @@ def test_rows_are_kept_once() -> None:
     X, y = rng.normal(size=(300, 2000)), np.arange(300) % 10
     small = {"dtype": "float32", "gamma": 1e-4, "cache_bytes": 1 << 16}
     one = RampSVC(multiclass="one-vs-one", **small).fit(X, y)
-    rest = RampSVC(**small).fit(X, y)
+    rest = RampSVC(multiclass="one-vs-rest", **small).fit(X, y)
     assert X.size * 4 < one.nbytes_ < 1.5 * rest.nbytes_
 
 
@@ -234,21 +238,98 @@ def test_an_onnx_graph_votes_too(kernel: str) -> None:
     assert (label == model.predict(X)).all()
 
 
+def test_leave_one_out_of_pairs_is_retraining() -> None:
+    X, y = blobs(60)
+    left = pairs(IncrementalSVC).fit(X, y).leave_one_out()
+    for i in range(0, len(X), 7):
+        rest = np.arange(len(X)) != i
+        without = pairs(IncrementalSVC, classes=NAMES).fit(X[rest], y[rest])
+        np.testing.assert_allclose(left.scores[i], without.decision_function(X[[i]])[0], atol=1e-6)
+        assert left.predictions[i] == without.predict(X[[i]])[0]
+    assert (left.labels == y).all()
+
+
+@pytest.mark.parametrize("cls", [SmoSVC, IncrementalSVC, RampSVC])
+def test_certificates_of_pairs_hold_and_are_checked(cls: Any) -> None:
+    X, y = blobs()
+    model = pairs(cls, classes=NAMES).fit(X, y)
+    proof = model.unlearn([3, 17], certificate=True)
+    assert verify(proof, model)
+    assert "pairwise_decision_function(x) is within" in proof.statement
+    if cls is not RampSVC:
+        stay = np.setdiff1d(np.arange(len(X)), [3, 17])
+        exact = pairs(SmoSVC, classes=NAMES, tol=1e-10).fit(X[stay], y[stay])
+        off = model.pairwise_decision_function(X) - exact.pairwise_decision_function(X)
+        assert np.abs(off).max() <= proof.distance + proof.bias_distance + 1e-8
+    state = model._core.state()
+    at = next(name for name, s in state.items() if name.endswith(".s") and (s != 0).any())
+    state[at] = state[at] * 0.5
+    model._core.load(state)
+    with pytest.raises(CertificateError, match="other coefficients"):
+        verify(proof, model)
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_a_compressed_copy_votes_as_its_model(cls: Any, tmp_path: Path) -> None:
+    X, y = blobs()
+    model = pairs(cls).fit(X, y)
+    few = model.compress(0.05)
+    f = model.pairwise_decision_function(X)
+    assert np.abs(few.pairwise_decision_function(X) - f).max() <= few.compression_.bound <= 0.05
+    assert len(few.support_) <= len(model.support_)
+    clear = (np.abs(f) > 0.05).all(axis=1)
+    assert (few.predict(X) == model.predict(X))[clear].all()
+    assert [few.predict_one(x) for x in X[:20]] == few.predict(X[:20]).tolist()
+    assert few.dual_coef_.shape == (6, len(few.support_))
+    assert (few.n_support_ == (few.dual_coef_ != 0).sum(axis=1)).all()
+    few.save(tmp_path / "few.svm")
+    again = load(tmp_path / "few.svm")
+    assert (again.decision_function(X) == few.decision_function(X)).all()
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_auto_takes_pairs_where_all_classes_are_known(cls: Any) -> None:
+    X, y = blobs()
+    auto = cls(gamma=0.3, dtype="float64").fit(X, y)
+    assert (auto.decision_function(X) == pairs(cls).fit(X, y).decision_function(X)).all()
+    stream = cls(gamma=0.3).partial_fit(X, y, classes=NAMES)
+    assert stream.pairwise_decision_function(X).shape == (len(X), 6)
+    many = cls(classes=np.arange(31)).partial_fit(X, np.arange(len(X)) % 31)
+    for rest in (
+        cls(classes="open").partial_fit(X, y),
+        cls(multiclass="one-vs-rest").fit(X, y),
+        many,
+    ):
+        with pytest.raises(NotImplementedError, match="one machine for each class"):
+            rest.pairwise_decision_function(X)
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+@pytest.mark.parametrize("classes", [None, "open"])
+def test_auto_is_saved_and_goes_on(cls: Any, classes: Any, tmp_path: Path) -> None:
+    X, y = blobs()
+    model = cls(gamma=0.3, classes=classes).fit(X, y)
+    model.save(tmp_path / "model.svm")
+    again = load(tmp_path / "model.svm")
+    for one in (model, again):
+        one.partial_fit(X, y)
+    assert (again.decision_function(X) == model.decision_function(X)).all()
+
+
 @pytest.mark.parametrize(
-    ("act", "what"),
+    ("cls", "name", "value"),
     [
-        (lambda m, X: m.compress(0.1), "compress"),
-        (lambda m, X: m.leave_one_out(), "leave_one_out"),
-        (lambda m, X: m.unlearn([3], certificate=True), "certificate"),
+        (RampSVC, "max_support", 10),
+        (RampSVC, "budget", "1MB"),
+        (RampSVC, "query", Margin()),
+        (LASVC, "query", "greedy"),
     ],
 )
-def test_what_pairs_have_not_is_said(act: Any, what: str) -> None:
+def test_auto_is_one_vs_rest_with_bounds_and_queries(cls: Any, name: str, value: Any) -> None:
     X, y = blobs()
-    model = pairs(IncrementalSVC).fit(X, y)
-    before = model.decision_function(X)
-    with pytest.raises(NotImplementedError, match=f"no {what} with multiclass='one-vs-one'"):
-        act(model, X)
-    assert (model.decision_function(X) == before).all()
+    model = cls(**{name: value}).fit(X, y)
+    assert not model._core.has_pairs
+    assert model.decision_function(X).shape == (len(X), 4)
 
 
 @pytest.mark.parametrize(
@@ -273,7 +354,7 @@ def test_the_choice_is_made_once() -> None:
     with pytest.raises(ValueError, match="multiclass='one-vs-one' differs"):
         model.partial_fit(X, y)
     with pytest.raises(NotImplementedError, match="use multiclass='one-vs-one'"):
-        RampSVC().fit(X, y).pairwise_decision_function(X)
+        RampSVC(multiclass="one-vs-rest").fit(X, y).pairwise_decision_function(X)
     with pytest.raises(ValueError, match="multiclass must be"):
         RampSVC(multiclass="ovo").fit(X, y)
 

@@ -103,7 +103,9 @@ def test_several_classes_give_one_svm_each():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 4, 80)
     X = rng.normal(size=(80, 2)) + 1.5 * np.array([[0, 0], [1, 1], [1, -1], [-1, 1]])[y]
-    model = LASVC(C=2.0, gamma=1.0, max_iter=20, **TIGHT).fit(X, y).finish()
+    model = (
+        LASVC(C=2.0, gamma=1.0, max_iter=20, multiclass="one-vs-rest", **TIGHT).fit(X, y).finish()
+    )
     exact = OneVsRestClassifier(SVC(C=2.0, gamma=1.0, tol=1e-10)).fit(X, y)
     np.testing.assert_allclose(model.decision_function(X), exact.decision_function(X), atol=1e-5)
     assert model.intercept_.shape == (4,)

@@ -128,7 +128,7 @@ def test_solvers_of_one_problem_agree(seed):
         free.decision_function(stream.X), other.decision_function(stream.X), atol=1e-6
     )
     fixed = machine(C=5.0, bias="none").fit(stream.X, stream.y)
-    ramp = RampSVC(C=5.0, gamma=2.0, s=-np.inf, tol=1e-9, dtype="float64")
+    ramp = RampSVC(C=5.0, gamma=2.0, s=-np.inf, bias="none", tol=1e-9, dtype="float64")
     ramp.fit(stream.X, stream.y)
     np.testing.assert_allclose(
         fixed.decision_function(stream.X), ramp.decision_function(stream.X), atol=1e-6

@@ -34,7 +34,7 @@ def begun_at(model, X, y, s, ids=None):
     ("X", "y"), [BOARD, LARGE, IRIS], ids=["two classes", "many rows", "three"]
 )
 def test_at_the_solution_nothing_is_left_to_do(X, y, form, bias, dtype):
-    model = SmoSVC(C=5, gamma=2.0, bias=bias, dtype=dtype, tol=1e-2)
+    model = SmoSVC(C=5, gamma=2.0, bias=bias, dtype=dtype, tol=1e-2, multiclass="one-vs-rest")
     cold = clone(model).fit(form(X), y)
     warm = begun_at(model, form(X), y, coefficients(cold, len(y)))
     assert cold.n_iter_.min() > 10

@@ -34,7 +34,7 @@ CONTRACT = {
 
 Array = NDArray[np.float64]
 
-TIGHT: dict[str, Any] = {"tol": 1e-9, "dtype": "float64"}
+TIGHT: dict[str, Any] = {"tol": 1e-9, "dtype": "float64", "bias": "none"}
 KERNELS = {"rbf": Kernel("rbf", gamma=2.0), "linear": Kernel("linear")}
 
 

@@ -514,10 +514,10 @@ def test_the_bias_moves_when_it_is_set(old, new, classes):
 @pytest.mark.parametrize(
     "begun",
     [
-        SmoSVC(bias="none", dtype="float64"),
-        RampSVC(s=-np.inf, dtype="float64"),
-        LASVC(dtype="float64"),
-        IncrementalSVC(),
+        SmoSVC(multiclass="one-vs-rest", bias="none", dtype="float64"),
+        RampSVC(multiclass="one-vs-rest", s=-np.inf, bias="none", dtype="float64"),
+        LASVC(multiclass="one-vs-rest", dtype="float64"),
+        IncrementalSVC(multiclass="one-vs-rest"),
     ],
     ids=lambda model: type(model).__name__,
 )
@@ -542,8 +542,8 @@ def test_another_solvers_solution_is_a_start(begun, classes, bias):
         (SmoSVC(C=2.0, dtype="float64"), "same C: it has 2.0, this PokerSVC has 1.0"),
         (SmoSVC(), "same dtype"),
         (SmoSVC(kernel="linear", dtype="float64"), "same kernel"),
-        (RampSVC(bias="kernel", dtype="float64"), "bias in its kernel"),
-        (SmoSVC(multiclass="one-vs-one", dtype="float64"), "one against the rest"),
+        (RampSVC(dtype="float64"), "bias in its kernel"),
+        (SmoSVC(multiclass="one-vs-one", dtype="float64"), "multiclass='one-vs-rest'"),
         (PassiveAggressiveClassifier(), "keeps its examples"),
         (PokerSVR(), "must be a classifier"),
     ],

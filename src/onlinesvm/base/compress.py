@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..params import check_number
 from .compression import Compression
-from .core import REDUCED, Floats
+from .core import Floats
 from .estimator import OnlineEstimator
 from .expansion import Expansion
 from .pursuit import Pursuit
@@ -43,9 +43,9 @@ class Compressible(OnlineEstimator):
         Parameters
         ----------
         tol : float > 0
-            How much any score may change. Without ``X``, that of any example whatever: a theorem,
-            and most examples stay far below it. With ``X``, that of its rows: a measurement,
-            which needs far fewer vectors.
+            How much any score, or score of a pair of classes, may change. Without ``X``, that of
+            any example whatever: a theorem, and most examples stay far below it. With ``X``, that
+            of its rows: a measurement, which needs far fewer vectors.
         X : array, sparse matrix, data frame or list of dicts, optional
             Rows like those to be predicted: some thousands, not only those trained on.
 
@@ -70,7 +70,7 @@ class Compressible(OnlineEstimator):
         check_number("tol", tol, above=0)
         self._demand_compressible(everywhere=X is None)
         with self._register:
-            whole = Expansion.of(self._core, self._core_settings["kernel"], self._constants())
+            whole = self._expansion()
             facts = self._facts()
         if X is None:
             few, found = _everywhere(whole, tol)
@@ -78,9 +78,9 @@ class Compressible(OnlineEstimator):
             rows, _ = self._read_rows(X, fresh=False, learning=False)
             few, found = _on_rows(whole, tol, rows, self.dtype)
         model = type(self)(**self.get_params(deep=False))
-        model._core_name = REDUCED + self.dtype.removeprefix("float")
+        model._core_name = few.stem + self.dtype.removeprefix("float")
         model._core_settings = self._core_settings
-        model._install(few.core(self.dtype))
+        model._install(few.core(self.dtype, voting=few.classes > 0))
         model._recall(facts | {"compression": found.to_facts()})
         model.__dict__.pop("_keys", None)  # whose the examples were: they are gone
         return model
@@ -93,6 +93,9 @@ class Compressible(OnlineEstimator):
                 f"{type(self).__name__} has no compression_: it was not made by compress"
             )
         return self._compression
+
+    def _expansion(self) -> Expansion:
+        return Expansion.of(self._core, self._core_settings["kernel"], self._constants())
 
     def _constants(self) -> Floats:
         """What is added to the sums of each output, in the order of the core."""

@@ -21,6 +21,8 @@ Curve = Any  #: of the compiled module: from a score to a probability
 Parts = tuple[tuple[float, Curve], ...]  #: curves, each with its weight
 #: The core of a compressed model, whatever its class: it only predicts.
 REDUCED = "ReducedSet"
+#: The same where pairs of classes vote.
+REDUCED_PAIRS = "ReducedPairs"
 #: Cores that are not compiled, by name; see :class:`~onlinesvm.base.numpy_core.NumpyCore`.
 NUMPY_CORES: dict[str, type[Any]] = {}
 
@@ -195,7 +197,7 @@ def with_a_hit(count: Floats, hits: Floats) -> Floats:
 
 def create(name: str, settings: Mapping[str, Any]) -> Core:
     """A core that has learned nothing yet."""
-    if name.startswith(REDUCED):  # of the settings of its class it needs no more
+    if name.startswith((REDUCED, REDUCED_PAIRS)):  # of the settings of its class it needs no more
         settings = {"kernel": settings["kernel"]}
     numpy = NUMPY_CORES.get(name)
     core: Core = numpy(settings) if numpy else _core.Model(*split(name), dict(settings))

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .core import REDUCED, Core, Floats, Ids, revive
+from .core import REDUCED, REDUCED_PAIRS, Core, Floats, Ids, revive
 from .rows import DenseRows, Rows, SparseRows
 
 
@@ -23,6 +23,7 @@ class Expansion:
     vectors: Rows
     coef: Floats  # outputs x vectors
     bias: Floats
+    classes: int = 0  # outputs are pairs of so many classes, which vote; 0: they do not
 
     @classmethod
     def of(cls, core: Core, kernel: Mapping[str, Any], bias: Floats) -> Expansion:
@@ -40,18 +41,26 @@ class Expansion:
     def __len__(self) -> int:
         return len(self.ids)
 
+    @property
+    def stem(self) -> str:
+        """The name of the core that only predicts."""
+        return REDUCED_PAIRS if self.classes else REDUCED
+
     def only(self, numbers: NDArray[np.intp], coef: Floats) -> Expansion:
         """Some of the vectors, with other coefficients."""
         return replace(self, ids=self.ids[numbers], vectors=self.vectors.picked(numbers), coef=coef)
 
-    def core(self, dtype: str) -> Core:
-        """A core that computes it, with kernel values of that type."""
+    def core(self, dtype: str, *, voting: bool = False) -> Core:
+        """A core that computes it, with kernel values of that type.
+
+        ``voting``: where outputs are pairs of classes, what they decide together.
+        """
         X, sparsely = self.vectors.X, isinstance(self.vectors, SparseRows)
         facts = self.vectors.to_facts()
         values = facts["data"] if sparsely else X.ravel()
         state = {
             "width": np.array(X.shape[1]),
-            "outputs": np.array(len(self.bias)),
+            "outputs": np.array(self.classes if voting else len(self.bias)),
             "vectors.kind": np.array(int(sparsely)),
             "vectors.size": np.array(len(self)),
             "vectors.width": np.array(X.shape[1]),
@@ -62,7 +71,8 @@ class Expansion:
             "coef": np.ascontiguousarray(self.coef).ravel(),
             "bias": self.bias,
         }
-        return revive(REDUCED + dtype.removeprefix("float"), {"kernel": self.kernel}, state)
+        stem = self.stem if voting else REDUCED
+        return revive(stem + dtype.removeprefix("float"), {"kernel": self.kernel}, state)
 
     def sums(self, rows: Rows) -> Floats:
         """The sums at these rows without the bias, in double; outputs x rows."""

@@ -2,34 +2,47 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from .batch import Batch
+from .certificate import Claim
 from .classifier import BatchClassifier
+from .expansion import Expansion
 from .kernel_method import KernelMethod
 from .parameters import word
 
 Floats = NDArray[np.float64]
+_MOST_PAIRED = 30  # classes
 
 
 class Multiclass(KernelMethod, BatchClassifier):
     """A classifier whose machines are one for each class, or one for each pair of classes."""
 
-    multiclass: Literal["one-vs-rest", "one-vs-one"] = word(
-        default="one-vs-rest",
-        words=("one-vs-rest", "one-vs-one"),
+    multiclass: Literal["auto", "one-vs-rest", "one-vs-one"] = word(
+        default="auto",
+        words=("auto", "one-vs-rest", "one-vs-one"),
         core=None,
-        doc="""One machine for each class against all others, or one for each pair of classes,
-        learned from the rows of the two alone, as scikit-learn's ``SVC`` has them: they vote, and
-        the sums of their decision values order those with equal votes. Take ``"one-vs-one"`` where
-        classes overlap and are rare or of unlike size, which one-vs-rest drowns in the others; not
-        for text, where a pair of small classes knows too little. Rows are kept once, but each of k
-        classes has k - 1 machines, which hold about 400 bytes per row of theirs. What scikit-learn
-        calls ``decision_function_shape="ovo"`` is :meth:`pairwise_decision_function`.""",
+        doc="""``"one-vs-rest"`` has one machine for each class against all others, ``"one-vs-one"``
+        one for each pair of classes, learned from the rows of the two alone, as scikit-learn's
+        ``SVC`` has them: they vote, and the sums of their decision values order those with equal
+        votes. ``"auto"`` takes pairs for 3 to 30 classes that are all known when learning begins,
+        since one-vs-rest loses classes that are rare or overlap. It takes one-vs-rest where classes
+        may still appear (``classes="open"``, ``learn_one`` from the start), and where ``query``,
+        ``budget``, ``max_support`` or ``keep_non_support`` is set, since these are bounds of one
+        model. Rows are kept once, but each of k classes has k - 1 machines, which hold about 400
+        bytes per row of theirs. What scikit-learn calls ``decision_function_shape="ovo"`` is
+        :meth:`pairwise_decision_function`.""",
     )
+
+    # Parameters that a pair of classes does not have, and the value that leaves them out.
+    _not_of_pairs: ClassVar[Mapping[str, Any]] = {}
+    _by_pairs = False
 
     def pairwise_decision_function(self, X: Any) -> Floats:
         """The decision value of every pair of classes, with ``multiclass="one-vs-one"``.
@@ -42,7 +55,6 @@ class Multiclass(KernelMethod, BatchClassifier):
         array of shape (n, k (k - 1) / 2) for k classes; for two, what ``decision_function`` gives
         """
         check_is_fitted(self)
-        self._demand_whole("tell pairs of classes apart")
         if not self._core.has_pairs:
             raise NotImplementedError(
                 f"{type(self).__name__} has one machine for each class; use "
@@ -60,10 +72,13 @@ class Multiclass(KernelMethod, BatchClassifier):
         """Signed coefficients of the support vectors, one row per output.
 
         With ``multiclass="one-vs-one"`` and k classes, as ``SVC`` has them: k - 1 rows, which of a
-        support vector are its coefficients against the other classes in their order.
+        support vector are its coefficients against the other classes in their order. After
+        :meth:`compress`, one row for each pair.
         """
         if not self._votes():
             return super().dual_coef_
+        if self._compression is not None:
+            return self._pair_coef()
         own, against = self._duels("dual_coef_")
         others = np.arange(len(against) - 1)[:, None]
         return np.take_along_axis(against, others + (others >= own), axis=0)
@@ -88,14 +103,59 @@ class Multiclass(KernelMethod, BatchClassifier):
 
     @property
     def n_support_(self) -> NDArray[np.int64]:
-        """Support vectors of each class, or of each class's machine against the rest."""
+        """Support vectors of each class, or of each class's machine against the rest.
+
+        After :meth:`compress`, of each pair of classes.
+        """
         if not self._votes():
             return super().n_support_
+        if self._compression is not None:
+            return np.count_nonzero(self._pair_coef(), axis=1)
         own, against = self._duels("n_support_")
         return np.bincount(own, minlength=len(against))
 
+    def _begin(self, batch: Batch) -> None:
+        self._by_pairs = self._takes_pairs(batch)
+        super()._begin(batch)
+
+    def _takes_pairs(self, batch: Batch) -> bool:
+        if self.multiclass != "auto":
+            return self.multiclass == "one-vs-one"
+        few = 2 < len(batch.labels) <= _MOST_PAIRED and not batch.labels.is_open
+        return few and all(getattr(self, n) == none for n, none in self._not_of_pairs.items())
+
+    def _core_params(self, n_features: int) -> dict[str, Any]:
+        for name, usual in self._not_of_pairs.items():
+            value = getattr(self, name)
+            if self.multiclass == "one-vs-one" and value != usual:
+                raise ValueError(
+                    f"{name}={value!r} is for multiclass='one-vs-rest'; leave it at {usual!r}, or "
+                    "change multiclass"
+                )
+        return super()._core_params(n_features)
+
     def _core_stem(self) -> str:
-        return f"{self._stem}Pairs" if self.multiclass == "one-vs-one" else self._stem
+        return f"{self._stem}Pairs" if self._by_pairs else self._stem
+
+    def _core_stems(self) -> tuple[str, ...]:
+        stems = {"one-vs-rest": self._stem, "one-vs-one": f"{self._stem}Pairs"}
+        return tuple(stem for way, stem in stems.items() if self.multiclass in (way, "auto"))
+
+    @property
+    def _stated(self) -> Claim | None:
+        if self._claim is None or not self._votes():
+            return self._claim
+        text = self._claim.text.replace("decision_function", "pairwise_decision_function")
+        return replace(self._claim, text=text)
+
+    def _expansion(self) -> Expansion:
+        if not self._votes():
+            return super()._expansion()
+        places, signs = self._labels.pairs()
+        in_order, coef = np.argsort(places), self._pair_coef() * signs[:, None]
+        bias = self._core.bias() if hasattr(self._core, "bias") else np.zeros(len(places))
+        whole = Expansion.of(self._core, self._core_settings["kernel"], np.asarray(bias))
+        return replace(whole, coef=coef[in_order], classes=len(self._labels))
 
     def _votes(self) -> bool:
         """Whether several machines vote."""
@@ -126,13 +186,15 @@ class Multiclass(KernelMethod, BatchClassifier):
 
     def _pair_coef(self) -> Floats:
         """The coefficients of all support vectors, a row for each pair of classes."""
+        if self._compression is not None:
+            places, signs = self._labels.pairs()
+            coef = np.asarray(self._support("dual_coef_")["coef"])
+            return np.asarray(coef[places] * signs[:, None])
         own, against = self._duels("dual_coef_")
         firsts, seconds = np.triu_indices(len(against), 1)
         pairs = zip(firsts, seconds, strict=True)
         rows = [np.where(own == i, against[j], np.where(own == j, against[i], 0)) for i, j in pairs]
         return np.array(rows)
-
-    # --- what only one machine for each class has ---------------------------------------------
 
     def _margins(self, X: Any) -> Floats:
         """Of each class the decision value against the rival that it fears most."""
@@ -144,32 +206,3 @@ class Multiclass(KernelMethod, BatchClassifier):
             least[:, i] = np.minimum(least[:, i], f[:, p])
             least[:, j] = np.minimum(least[:, j], -f[:, p])
         return least
-
-    def _verb(self, name: str) -> Any:
-        if self.__sklearn_is_fitted__() and self.can(name):
-            self._demand_machines_of_classes(name)
-        return super()._verb(name)
-
-    def _demand_compressible(self, *, everywhere: bool) -> None:
-        if self._votes():
-            self._demand_machines_of_classes("compress")
-        super()._demand_compressible(everywhere=everywhere)
-
-    def _demand_machines_of_classes(self, verb: str) -> None:
-        if self._core.has_pairs and (verb == "compress" or not hasattr(self._core, verb)):
-            raise NotImplementedError(
-                f"{type(self).__name__} has no {_NAMES.get(verb, verb)} with "
-                "multiclass='one-vs-one'; multiclass='one-vs-rest' has"
-            )
-
-    def _refuse_with_pairs(self, name: str, usual: Any) -> None:
-        """A ValueError for a parameter that has no meaning for a pair of classes."""
-        value = getattr(self, name)
-        if self.multiclass == "one-vs-one" and value != usual:
-            raise ValueError(
-                f"{name}={value!r} is for multiclass='one-vs-rest'; leave it at {usual!r}, or "
-                "change multiclass"
-            )
-
-
-_NAMES = {"evidence": "certificate"}

@@ -146,7 +146,12 @@ class Optimality(Keyed):
         gone, before = self._held_of(wanted)
         self._forget(wanted)
         self._polish()
-        return issue(self, self._claim, gone, before, self._settled_on(wanted))
+        return issue(self, self._stated, gone, before, self._settled_on(wanted))
+
+    @property
+    def _stated(self) -> Claim | None:
+        """The claim, in the words of this model."""
+        return self._claim
 
     def _held_of(self, ids: NDArray[np.int64]) -> tuple[list[int], str]:
         """Which of these are held, and the hash of the solution."""

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from onlinesvm.atomic import replacing
 
 from ..params import check_count, check_number
-from .core import REDUCED, Core, create, revive
+from .core import REDUCED, REDUCED_PAIRS, Core, create, revive
 from .gamma import ASK_ALL
 from .json_values import from_json, to_json
 from .state import ModelState
@@ -299,12 +299,13 @@ def _settle(model: Any, beginner: Any, facts: dict[str, Any]) -> None:
     if facts["held"] is not None:  # until then every label is used
         known |= {name: every for name, every in ASK_ALL.items() if name in known}
     model._core_settings = known
-    stem = REDUCED if "compression" in facts else beginner._core_stem()
-    model._core_name = stem + beginner.dtype.removeprefix("float")
-    if name != model._core_name:
+    compressed = (REDUCED, REDUCED_PAIRS)
+    stems = compressed if "compression" in facts else beginner._core_stems()
+    if name not in [stem + beginner.dtype.removeprefix("float") for stem in stems]:
         raise ValueError(f"its core {str(name)[:80]!r} does not belong to {type(model).__name__}")
     if settings != known:
         raise ValueError("its settings are not those of its parameters")
+    model._core_name = name
 
 
 def _json_fact(name: str, value: Any) -> Any:

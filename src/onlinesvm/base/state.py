@@ -37,6 +37,10 @@ class ModelState(BaseEstimator):
         """Which core does the work, where parameters choose between several."""
         return self._stem
 
+    def _core_stems(self) -> tuple[str, ...]:
+        """Those that may, by the parameters alone."""
+        return (self._core_stem(),)
+
     def _demand_whole(self, verb: str) -> None:
         """A NotImplementedError if the examples that a verb needs were left out by ``compress``."""
         if self._compression is not None:

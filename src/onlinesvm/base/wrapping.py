@@ -361,7 +361,7 @@ class WrapsModel(MadeOfOthers):
     def _naming_own(self, certificate: Certificate, ids: Any) -> Certificate:
         """A certificate that names also what the wrapper took from these examples."""
         own = self._own_settled_on(np.atleast_1d(np.asarray(ids, dtype=np.int64)))
-        return certificate.naming(own, last_of(self._inner)._claim) if own else certificate
+        return certificate.naming(own, last_of(self._inner)._stated) if own else certificate
 
     def _own_settled_on(self, ids: NDArray[np.int64]) -> dict[str, Any]:
         """What the wrapper took from rows and keeps: as far as it knows, from all of them."""

@@ -58,7 +58,8 @@ def cascade(parts: Parts, model: Any, *, max_rounds: int = 100) -> Learned:
     parts : Parts
         Cut in any way: sorted, skewed, of one class, empty.
     model : SmoSVC or IncrementalSVC
-        Its parameters; it is not changed. Words are settled over all parts first: ``gamma`` and
+        Its parameters; it is not changed. Several classes are learned one-vs-rest. Words are
+        settled over all parts first: ``gamma`` and
         ``class_weight="balanced"`` are numbers in the model returned.
     max_rounds : int, default=100
         How often the model goes to the parts, at most; a ``ConvergenceWarning`` tells when that was
@@ -105,9 +106,9 @@ def demand_exact(model: Any) -> None:
         raise TypeError(
             f"a cascade needs a convex problem{why}: SmoSVC or IncrementalSVC, not {name}"
         )
-    if model.multiclass != "one-vs-rest":
+    if model.multiclass == "one-vs-one":
         raise ValueError(
-            f"multiclass={model.multiclass!r} is not for a cascade; use multiclass='one-vs-rest'"
+            "multiclass='one-vs-one' is not for a cascade; use multiclass='one-vs-rest'"
         )
 
 

@@ -117,6 +117,8 @@ class Survey:
     def resolved(self, model: Any) -> Any:
         """An unfitted copy of a model whose words are the numbers that these rows make of them."""
         fresh = clone(model)
+        if "multiclass" in fresh.get_params():
+            fresh.set_params(multiclass="one-vs-rest")  # pairs cannot be put together again
         words: list[str] = []
         word = getattr(fresh, "gamma", None)
         if isinstance(word, str) and fresh.kernel in kernels.WITH_GAMMA:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,6 +75,8 @@ class LASVC(Multiclass, TowardsOptimum):
     _stem = "Lasvm"
     _optimal_after = ("unlearn",)
 
+    _not_of_pairs: ClassVar[Mapping[str, Any]] = {"query": "all"}
+
     tol: float = inherit(
         default=1e-3,
         doc="""Pairs whose gradients differ by no more are left alone (tau of the paper).
@@ -109,10 +111,6 @@ class LASVC(Multiclass, TowardsOptimum):
     seed_per_class: int = count(
         default=5, at_least=1, doc="Examples kept while the stream has shown one class only."
     )
-
-    def _core_params(self, n_features: int) -> dict[str, Any]:
-        self._refuse_with_pairs("query", "all")
-        return super()._core_params(n_features)
 
     @property
     def violation_(self) -> float:

@@ -110,7 +110,7 @@ class IncrementalSVC(Settling, Multiclass, OnlineClassifier):
     dtype: Literal["float32", "float64"] = inherit(default="float64")
 
     def _carried_over(self, state: dict[str, Any]) -> dict[str, Any]:
-        counts = self.settle == "call" and self.multiclass != "one-vs-one"
+        counts = self.settle == "call" and not self._core.has_pairs
         waiting = {"unsettled": np.array(0)} if counts else {}  # none between calls
         return {name: value for name, value in state.items() if name != "unsettled"} | waiting
 

@@ -15,8 +15,8 @@ class OfflineRampSVC(RampProblem, BatchClassifier):
 
     The same problem as :class:`RampSVC` without the stream: prefer it when the data are complete
     and will not change. Online and offline end at different stationary points of comparable
-    value. It keeps all rows, and each of its outer rounds costs about one SVM training. Like the
-    other it is meant for two classes, or a few of like size; take ``s=-1.5`` for rare ones.
+    value. It keeps all rows, and each of its outer rounds costs about one SVM training. Several
+    classes are learned one against the rest; take ``s=-1.5`` for rare ones.
 
     Attributes
     ----------

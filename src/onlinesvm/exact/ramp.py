@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -26,12 +27,14 @@ _PLAUSIBLE = 0.5  # share of a class whose labels may be wrong
 class RampProblem(SoftMargin, KernelBias):
     """What the online and the offline machine have in common: the problem and its tolerances."""
 
+    bias: Literal["none", "kernel"] = inherit(default="kernel")
     s: float = number(
         default=-1.0,
         below=1,
         also=-math.inf,
         doc="""Where the ramp flattens, <= 0 (offline: < 1): examples with ``y f(x) < s`` count no
-        further. Take -1.5 where classes are many or rare. ``-inf`` gives the plain hinge loss.""",
+        further. Take -1.5 where a class is rare against the rest. ``-inf`` gives the plain
+        hinge loss.""",
     )
     tol: float = inherit(
         default=1e-2,
@@ -95,17 +98,18 @@ class RampSVC(WithBudget, RampProblem, Settling, Multiclass, OnlineClassifier):
     examples never become support vectors: on noisy data the model is both more accurate and
     several times smaller than a hinge-loss SVM. Every ``partial_fit`` and ``learn_one`` ends at a
     stationary point of the whole problem, and :meth:`unlearn` returns to one exactly. The paper's
-    own method is ``RampSVC(settle="example", reexamine=False, bias="none", s=-1)``.
+    own method is ``RampSVC(settle="example", reexamine=False, bias="none")``.
 
     The price: an update costs time in proportion to the examples kept, and everything is kept
     unless ``keep_non_support`` and ``max_support`` say otherwise. The loss is not convex, so
     another order of the stream may end at another stationary point. For millions of rows and a
     linear boundary, take :class:`PassiveAggressiveClassifier`.
 
-    Meant for two classes, or a few of like size. A class that is rare against the rest starts out
-    at ``f = -1``, the very end of the default ramp, where it counts for nothing: with raw covtype's
-    seven classes that costs 4 points against the hinge loss. ``s=-1.5`` wins them back, at about
-    the hinge loss's number of support vectors where labels are wrong.
+    The defaults were chosen on 83 sets, drawn and real: with the bias and pairs of classes it is at
+    worst 1.1 points behind ``SVC()``, and level with it or ahead in the mean; without a bias it is
+    4.7 behind at worst, and one-vs-rest on several classes 15. Against the rest a rare class
+    starts out at ``f = -1``, the very end of the ramp, where it counts for nothing; if it must be
+    one-vs-rest, take ``s=-1.5``, at up to a third more support vectors where labels are wrong.
 
     Attributes
     ----------
@@ -141,6 +145,12 @@ class RampSVC(WithBudget, RampProblem, Settling, Multiclass, OnlineClassifier):
         "is within distance * sqrt(k(x, x)) + bias_distance of f*(x).",
         complete=False,
     )
+
+    _not_of_pairs: ClassVar[Mapping[str, Any]] = {
+        "max_support": None,
+        "budget": None,
+        "query": "all",
+    }
 
     keep_non_support: int | None = count(
         default=None,
@@ -200,6 +210,11 @@ class RampSVC(WithBudget, RampProblem, Settling, Multiclass, OnlineClassifier):
         ``gamma`` by word settles, every label that comes is used.""",
     )
 
+    def _takes_pairs(self, batch: Batch) -> bool:
+        # Every pair would keep so many.
+        keeps_all = self.keep_non_support is None or self.multiclass == "one-vs-one"
+        return keeps_all and super()._takes_pairs(batch)
+
     @property
     def _solves_calls(self) -> bool:  # type: ignore[override]
         # A label is asked for by the model of its moment.
@@ -215,8 +230,6 @@ class RampSVC(WithBudget, RampProblem, Settling, Multiclass, OnlineClassifier):
         settings = super()._core_params(n_features)
         if settings["s"] > 0:  # f = 0 would be stationary: nothing would ever be learned
             raise ValueError(f"s must be <= 0, got {self.s!r}; OfflineRampSVC takes up to 1")
-        for name, usual in (("max_support", None), ("budget", None), ("query", "all")):
-            self._refuse_with_pairs(name, usual)
         policy = _without_fold(self.forget).core_params()
         return settings | policy | queries.resolve(self.query).core_params()
 

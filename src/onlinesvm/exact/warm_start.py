@@ -38,7 +38,7 @@ def demand_same_problem(own: Any, model: Any) -> None:
     if not is_classifier(model) or not hasattr(model._core, "evidence"):
         raise ValueError(
             "model must be a classifier that keeps its examples and their multipliers, such as "
-            f"SmoSVC or RampSVC, one against the rest; got {type(model).__name__}"
+            f"SmoSVC or RampSVC; got {type(model).__name__}"
         )
     model._demand_whole("be started from")
     if model._held is not None:
@@ -49,6 +49,10 @@ def demand_same_problem(own: Any, model: Any) -> None:
                 f"model must have the same {name}: it has {getattr(model, name)!r}, this "
                 f"{type(own).__name__} has {getattr(own, name)!r}"
             )
+    if model._core.has_pairs and len(model.classes_) > 2:
+        raise ValueError(
+            "model has a machine for each pair of classes; use multiclass='one-vs-rest'"
+        )
     if model._core_settings["kernel"]["offset"]:
         raise ValueError("model must have no bias in its kernel; take bias='none' there")
 

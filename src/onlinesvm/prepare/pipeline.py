@@ -531,7 +531,7 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
             warn_of(_by_step({name: kind for name, kind in steps.items() if name not in before}))
         if not certificate:
             return self
-        return result.naming(_by_step(steps), last._claim) if steps else result
+        return result.naming(_by_step(steps), last._stated) if steps else result
 
     def _drop(self, gone: NDArray[np.int64]) -> None:
         """Keep nothing of these rows besides what was settled on them."""

@@ -1,8 +1,6 @@
 // One binary model for each pair of classes, over one library of rows. An example is learned by the
 // models of its own class and by no other; each of them is what it would be by itself, bit for bit.
-//
-// The classes vote: a model gives its vote to the class it finds, and sums of decision values, squashed
-// below a third of a vote to either side, order those with equal votes.
+// The classes vote: votes.hpp.
 #pragma once
 
 #include <algorithm>
@@ -20,20 +18,9 @@
 #include "onlinesvm/base/score.hpp"
 #include "onlinesvm/base/undo.hpp"
 #include "onlinesvm/base/verbs.hpp"
+#include "onlinesvm/base/votes.hpp"
 
 namespace onlinesvm {
-
-// Which pair of classes a < b a model tells apart: those of a new class come after all others.
-struct Duel {
-    std::size_t a = 0, b = 1;
-
-    static constexpr std::size_t count(std::size_t classes) { return classes * (classes - 1) / 2; }
-    static constexpr std::size_t number(std::size_t c, std::size_t d) {
-        return count(std::max(c, d)) + std::min(c, d);
-    }
-    Duel next() const { return a + 1 < b ? Duel{a + 1, b} : Duel{0, b + 1}; }
-    double target(std::size_t c) const { return c == b ? 1 : 0; }  // as the binary model knows c
-};
 
 // Model: a OneVsRest, which stays with its one output. It may not draw from a pool of its own.
 template <class T, class Model, class Offered>
@@ -119,6 +106,10 @@ class OneVsOne {
         for (auto& m : machines_) edit(*m).solve();
         end_of_search();
     }
+    void polish(double tol) {
+        for (auto& m : machines_) edit(*m).polish(tol);
+        library_->sweep();
+    }
     void finish(double tol) {
         for (auto& m : machines_) edit(*m).finish(tol);
         end_of_search();
@@ -171,7 +162,8 @@ class OneVsOne {
         if (pairs() == 1) return score_pairs(xs, out);
         std::vector<double> f(xs.size() * pairs());
         score_pairs(xs, f.data());
-        for (std::size_t i = 0; i < xs.size(); ++i) vote(&f[i * pairs()], out + i * classes());
+        for (std::size_t i = 0; i < xs.size(); ++i)
+            count_votes(&f[i * pairs()], classes(), out + i * classes());
     }
     // f of every pair, positive for its second class: pairs() values each.
     void score_pairs(std::span<const Row<T>> xs, double* out) const {
@@ -207,12 +199,7 @@ class OneVsOne {
     }
     // By id; of each its coefficients against the other classes, by their numbers: classes - 1 rows.
     Support<T> support() const {
-        struct Vector {
-            Id id;
-            std::size_t c;
-            Slot j;
-        };
-        std::vector<Vector> all;
+        std::vector<Held> all;
         std::vector<Against> against;
         for (std::size_t c = 0; c < classes(); ++c) {
             against.emplace_back(*this, c);
@@ -220,21 +207,64 @@ class OneVsOne {
                 if (against[c].supports(j))
                     all.push_back({library_->id(library_->number(c, j)), c, j});
         }
-        std::sort(all.begin(), all.end(),
-                  [](const Vector& v, const Vector& w) { return v.id < w.id; });
-        Support<T> out;
-        out.width = library_->width();
-        if (library_->sparse()) out.indptr.push_back(0);
+        Support<T> out = rows_of(all);
         for (std::size_t r = 0; r + 1 < classes(); ++r)
-            for (const Vector& v : all) out.coef.push_back(against[v.c].coefficients()[r][v.j]);
+            for (const Held& v : all) out.coef.push_back(against[v.c].coefficients()[r][v.j]);
+        return out;
+    }
+    // The problem of every pair, over all rows: where an example is of neither class, its bounds are 0.
+    Evidence<T> evidence() const
+        requires requires(const Model& m) { m.evidence(); }
+    {
+        std::vector<Held> all = held_rows();
+        Evidence<T> out;
+        out.rows = rows_of(all);
+        const std::size_t n = all.size();
+        for (const Held& v : all) out.label.push_back(std::int64_t(v.c));
+        out.cost.resize(n), out.self.resize(n), out.f.resize(n * pairs());
+        for (auto* values : {&out.base, &out.lo, &out.hi, &out.s}) values->resize(n * pairs());
+        for (std::size_t p = 0; p < pairs(); ++p) {
+            const Evidence<T> own = machines_[p]->model.evidence();
+            out.bias.push_back(own.bias[0]), out.target.push_back(own.target[0]);
+            out.free_bias = own.free_bias;
+            std::size_t i = 0;
+            for (std::size_t m = 0; m < own.cost.size(); ++m) {
+                while (all[i].id != own.rows.ids[m]) ++i;
+                out.cost[i] = own.cost[m], out.self[i] = own.self[m];
+                out.f[i * pairs() + p] = own.f[m];
+                const std::size_t at = p * n + i;
+                out.base[at] = own.base[m], out.lo[at] = own.lo[m], out.hi[at] = own.hi[m];
+                out.s[at] = own.s[m];
+            }
+        }
+        return out;
+    }
+    // Of each example the votes where its class's machines have never seen it; the others never have.
+    auto leave_one_out()
+        requires requires(Model& m) { m.leave_one_out(); }
+    {
+        decltype(std::declval<Model&>().leave_one_out()) out;
+        std::vector<Held> all = held_rows();
+        std::vector<decltype(out)> left;
+        for (auto& m : machines_) left.push_back(edit(*m).leave_one_out());
+        library_->sweep();
+        out.f.resize(all.size() * outputs());
+        std::vector<std::size_t> next(pairs());  // of each machine's own
+        std::vector<double> f(pairs());
         typename Store<T>::Scratch scratch;
-        for (const Vector& v : all) {
-            out.ids.push_back(v.id);
-            const Row<T> x = library_->rows_of(v.c).get(v.j, scratch);
-            out.values.insert(out.values.end(), x.values, x.values + x.size);
-            if (!x.sparse()) continue;
-            out.indices.insert(out.indices.end(), x.indices, x.indices + x.size);
-            out.indptr.push_back(std::int64_t(out.values.size()));
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            const auto [id, c, j] = all[i];
+            out.ids.push_back(id), out.labels.push_back(std::int64_t(c));
+            const Row<T> x = library_->rows_of(c).get(j, scratch);
+            score_pairs(std::span(&x, 1), f.data());
+            for (std::size_t r = 0; r + 1 < classes(); ++r) {
+                const std::size_t p = Duel::number(c, rival(c, r));
+                f[p] = left[p].f[next[p]++];
+            }
+            if (pairs() == 1)
+                out.f[i] = f[0];
+            else
+                count_votes(f.data(), classes(), &out.f[i * classes()]);
         }
         return out;
     }
@@ -378,6 +408,37 @@ class OneVsOne {
             if (const auto j = m->model.examples().find(id)) return number(*m, *j);
         return Library<T>::kNone;
     }
+    struct Held {
+        Id id;
+        std::size_t c;
+        Slot j;
+    };
+    static bool by_id(const Held& v, const Held& w) { return v.id < w.id; }
+    std::vector<Held> held_rows() const {  // by id
+        std::vector<Held> all;
+        for (std::size_t c = 0; c < classes(); ++c)
+            for (Slot j{}; j < library_->size(c); ++j)
+                all.push_back({library_->id(library_->number(c, j)), c, j});
+        std::sort(all.begin(), all.end(), by_id);
+        return all;
+    }
+    // These rows, which it brings into the order of their ids.
+    Support<T> rows_of(std::vector<Held>& all) const {
+        std::sort(all.begin(), all.end(), by_id);
+        Support<T> out;
+        out.width = library_->width();
+        if (library_->sparse()) out.indptr.push_back(0);
+        typename Store<T>::Scratch scratch;
+        for (const Held& v : all) {
+            out.ids.push_back(v.id);
+            const Row<T> x = library_->rows_of(v.c).get(v.j, scratch);
+            out.values.insert(out.values.end(), x.values, x.values + x.size);
+            if (!x.sparse()) continue;
+            out.indices.insert(out.indices.end(), x.indices, x.indices + x.size);
+            out.indptr.push_back(std::int64_t(out.values.size()));
+        }
+        return out;
+    }
     template <class Use>
     void each_row(Use use) const {
         for (std::size_t c = 0; c < classes(); ++c)
@@ -422,19 +483,6 @@ class OneVsOne {
         std::size_t rivals_, counting_ = 0, stride_ = 0;
         Aligned<double> s_;  // rivals x stride
     };
-
-    // Where a model does not know, nobody gets its vote.
-    void vote(const double* f, double* out) const {
-        std::vector<double> sum(classes());
-        std::fill_n(out, classes(), 0.0);
-        for (const auto& m : machines_) {
-            const double fp = *f++;
-            if (fp != 0) ++out[fp > 0 ? m->duel.b : m->duel.a];
-            sum[m->duel.a] -= fp;
-            sum[m->duel.b] += fp;
-        }
-        for (std::size_t c = 0; c < classes(); ++c) out[c] += sum[c] / (3 * (std::abs(sum[c]) + 1));
-    }
 
     std::vector<bool> supporting() const {  // by number
         std::vector<bool> counts;

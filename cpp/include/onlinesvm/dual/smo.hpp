@@ -136,6 +136,7 @@ class Smo : public PairModel<T> {
 };
 
 template <class T>
-using SmoPairs = OneVsOne<T, Smo<T>, Offers<SolvedVerbs, verb::improve, verb::bias>>;
+using SmoPairs =
+    OneVsOne<T, Smo<T>, Offers<SolvedVerbs, verb::evidence, verb::improve, verb::bias>>;
 
 }  // namespace onlinesvm

@@ -250,6 +250,7 @@ class Incremental : public OneVsRest<T, Balanced<T>> {
 template <class T>
 using IncrementalPairs =
     OneVsOne<T, Incremental<T>,
-             Offers<SolvedVerbs, verb::bias, verb::set_C, verb::reweight, verb::solve>>;
+             Offers<SolvedVerbs, verb::evidence, verb::bias, verb::set_C, verb::reweight,
+                    verb::leave_one_out, verb::solve, verb::polish>>;
 
 }  // namespace onlinesvm

@@ -14,6 +14,7 @@
 #include "onlinesvm/base/score.hpp"
 #include "onlinesvm/base/stored_rows.hpp"
 #include "onlinesvm/base/verbs.hpp"
+#include "onlinesvm/base/votes.hpp"
 
 namespace onlinesvm {
 
@@ -57,22 +58,61 @@ class ReducedSet {
     auto undoable() { return std::tie(); }  // nothing changes
     template <class A>
     void state(A& a) {
-        a("vectors", vectors_), a("ids", ids_), a("coef", coef_), a("bias", bias_);
-        if constexpr (A::loading)
-            demand(bias_.size() == a.outputs() && ids_.size() == vectors_.size() &&
-                       coef_.size() == checked_mul(bias_.size(), ids_.size()) &&
-                       vectors_.width() <= a.features(),
-                   "the vectors and their coefficients do not fit together");
+        std::size_t functions = 0;
+        if constexpr (A::loading) functions = a.outputs();
+        fields(a, functions);
     }
     std::size_t nbytes() const {
         return sizeof(*this) + vectors_.nbytes() + ids_.capacity() * sizeof(Id) +
                (coef_.capacity() + bias_.capacity()) * sizeof(double);
     }
 
+  protected:
+    // How many functions a state has to be of, where it is read.
+    template <class A>
+    void fields(A& a, std::size_t functions) {
+        a("vectors", vectors_), a("ids", ids_), a("coef", coef_), a("bias", bias_);
+        if constexpr (A::loading)
+            demand(bias_.size() == functions && ids_.size() == vectors_.size() &&
+                       coef_.size() == checked_mul(bias_.size(), ids_.size()) &&
+                       vectors_.width() <= a.features(),
+                   "the vectors and their coefficients do not fit together");
+    }
+
   private:
     Store<T> vectors_;
     std::vector<Id> ids_;
     std::vector<double> coef_, bias_;  // outputs x vectors, row-major; outputs
+};
+
+// The same of pairs of classes, which vote.
+template <class T>
+class ReducedPairs : public ReducedSet<T> {
+    using Base = ReducedSet<T>;
+
+  public:
+    using Verbs = Offers<verb::support, verb::bias>;
+    using Base::Base;
+
+    void score(const Row<T>& x, double* out) const { score_many({&x, 1}, out); }
+    void score_many(std::span<const Row<T>> xs, double* out) const {
+        std::vector<double> f(xs.size() * pairs());
+        score_pairs(xs, f.data());
+        for (std::size_t i = 0; i < xs.size(); ++i)
+            count_votes(&f[i * pairs()], classes_, out + i * classes_);
+    }
+    void score_pairs(std::span<const Row<T>> xs, double* out) const { Base::score_many(xs, out); }
+    std::size_t outputs() const { return classes_; }
+    std::size_t pairs() const { return Base::outputs(); }
+
+    template <class A>
+    void state(A& a) {
+        if constexpr (A::loading) classes_ = a.outputs();
+        this->fields(a, Duel::count(classes_));
+    }
+
+  private:
+    std::size_t classes_ = 2;
 };
 
 }  // namespace onlinesvm
