@@ -45,6 +45,7 @@ NB_MODULE(_core, m) {
         },
         nb::arg("keys"), "Whether a bank takes all of them as they are.");
     bind::bind_curves(m);
+    bind::bind_path(m);
     bind::bind_register(m);
     const nb::object main_thread = nb::module_::import_("threading").attr("main_thread")();
     bind::Signals::main_thread_is(nb::cast<unsigned long>(main_thread.attr("ident")));

@@ -10,5 +10,6 @@ namespace nb = nanobind;
 void bind_models(nb::module_& m);
 void bind_banks(nb::module_& m);
 void bind_curves(nb::module_& m);
+void bind_path(nb::module_& m);
 
 }  // namespace onlinesvm::bind
