@@ -242,7 +242,8 @@ def test_no_regressor_no_novelty_detector_and_no_machine_without_bias_either(ker
 def test_a_ramp_is_near_the_exact_solution_of_those_inside_it(dtype):
     for seed in range(8):
         stream = blobs(seed, N, noise=0.3)
-        model = RampSVC(C=5.0, gain_tol=0.0, classes=[-1.0, 1.0], **params("rbf", dtype=dtype))
+        given = params("rbf", dtype=dtype)
+        model = RampSVC(C=5.0, gain_tol=0.0, bias="none", classes=[-1.0, 1.0], **given)
         proof = model.partial_fit(stream.X, stream.y).unlearn(np.arange(GONE), certificate=True)
         X, y = stream.X[GONE:].astype(dtype).astype(float), stream.y[GONE:]
         g = 1 - y * model.decision_function(X)

@@ -62,7 +62,9 @@ def distance(model: Any, few: Any) -> float:
 
 
 def scores(model: Any, X: Any) -> Array:
-    return np.asarray(model._scores(X))
+    """What a bound is about: where pairs of classes vote, the scores of the pairs."""
+    votes = hasattr(model, "_votes") and model._votes()
+    return np.asarray(model.pairwise_decision_function(X) if votes else model._scores(X))
 
 
 # --- the promise --------------------------------------------------------------------------------

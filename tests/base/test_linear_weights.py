@@ -34,6 +34,8 @@ def test_the_weights_are_the_scores(model: Any, rows: Any, many: bool) -> None:
     else:
         model.fit(rows, (MANY if many else TWO) if is_classifier(model) else X[:, 0])
     scores = model.predict(rows) if is_regressor(model) else model.decision_function(rows)
+    if many and hasattr(model, "pairwise_decision_function"):
+        scores = model.pairwise_decision_function(rows)
     weights = np.atleast_2d(model.coef_)
     mine = X @ weights.T + model.intercept_
     np.testing.assert_allclose(mine.reshape(scores.shape), scores, atol=1e-4, rtol=1e-4)

@@ -115,7 +115,7 @@ def test_of_several_outputs_it_is_the_worst_of_them(worse):
     """A coefficient of one output is spoilt; the residual is that of this output, by hand."""
     X, C = np.random.default_rng(1).normal(size=(N, 2)), 2.0
     y = np.digitize(X[:, 0] + 0.3 * X[:, 1], [-0.5, 0.5])
-    model = IncrementalSVC(C=C, gamma=0.5).fit(X, y)
+    model = IncrementalSVC(C=C, gamma=0.5, multiclass="one-vs-rest").fit(X, y)
     state = model._core.state()
     s = state[f"box{worse}.s"].copy()
     spoilt = int(np.flatnonzero((np.abs(s) > 0.1) & (np.abs(s) < C - 0.1))[0])

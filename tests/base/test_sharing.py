@@ -105,7 +105,8 @@ USES: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("outer", ["learn_one", "partial_fit", "unlearn", "predict", "decide_one"])
 def test_a_kernel_that_uses_its_own_model_is_told(outer, inner):
     kernel = Kernel()
-    model = RampSVC(kernel=kernel, n_jobs=2, settle="example").fit(X[:40], y[:40])
+    paper = {"bias": "none", "settle": "example"}
+    model = RampSVC(kernel=kernel, n_jobs=2, **paper).fit(X[:40], y[:40])
     before = model.decision_function(X)
     kernel.inside = lambda: USES[inner](model)
     with pytest.raises(RuntimeError, match="may use other models but not this one"):
@@ -113,7 +114,7 @@ def test_a_kernel_that_uses_its_own_model_is_told(outer, inner):
     kernel.inside = None
     if outer in ("predict", "decide_one"):
         np.testing.assert_array_equal(model.decision_function(X), before)
-    whole = RampSVC(kernel=Kernel(), settle="example").fit(X, y)
+    whole = RampSVC(kernel=Kernel(), **paper).fit(X, y)
     np.testing.assert_array_equal(model.fit(X, y).decision_function(X), whole.decision_function(X))
 
 

@@ -28,7 +28,7 @@ from onlinesvm.datasets import make_checkerboard, make_waveform
 from onlinesvm.reference import Kernel
 
 Array = NDArray[np.float64]
-TIGHT: dict[str, Any] = {"tol": 1e-8, "dtype": "float64"}
+TIGHT: dict[str, Any] = {"multiclass": "one-vs-rest", "tol": 1e-8, "dtype": "float64"}
 
 
 def cuts(y: NDArray[Any], parts: int, seed: int = 0) -> dict[str, list[NDArray[np.intp]]]:

@@ -166,8 +166,9 @@ class FullConformalSVC(ClassifierMixin, FullConformal):
     def _begin_own(self) -> None:
         check_flag("mondrian", self.mondrian)
         check_flag("smoothed", self.smoothed)
-        if getattr(self.model_, "multiclass", None) == "auto":  # a p-value needs a class's score
-            self.model_.set_params(multiclass="one-vs-rest")
+        model = self.__dict__.get("model_")  # none yet where it comes from a file
+        if getattr(model, "multiclass", None) == "auto":  # a p-value needs a score of each class
+            model.set_params(multiclass="one-vs-rest")
         super()._begin_own()
 
     def p_values(self, X: Any) -> Floats:

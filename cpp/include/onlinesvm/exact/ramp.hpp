@@ -291,6 +291,7 @@ class Ramp : public RampModel<T> {
 
 template <class T>
 using RampPairs =
-    OneVsOne<T, Ramp<T>, Offers<SolvedVerbs, verb::evidence, verb::labels_used, verb::evicted, verb::solve>>;
+    OneVsOne<T, Ramp<T>,
+             Offers<SolvedVerbs, verb::evidence, verb::labels_used, verb::evicted, verb::solve>>;
 
 }  // namespace onlinesvm
