@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from onlinesvm.stream.sources.arrow import compute, demand, pyarrow
 from onlinesvm.stream.sources.examples import Fault, assemble
 from onlinesvm.stream.sources.numbered import RowPlaces, rows_a_block
 from onlinesvm.stream.sources.schema import Column, Schema
 from onlinesvm.stream.sources.source import BadRow, Block, Examples, Place
+from onlinesvm.stream.sources.values import LONGEST_TEXT
 from onlinesvm.stream.sources.wishes import Wishes, settle
 
 __all__ = ["ArrowFile", "ParquetFile", "Typed", "bad_row", "evenly"]
@@ -68,24 +73,31 @@ class Typed:
         return assemble(self.schema, cells, table.num_rows)
 
 
+_HEAVY = 1 << 24  # bytes of text in a block
+_NO_TEXT = 4 * LONGEST_TEXT  # bytes beyond which a cell is longer than any text, in any alphabet
+
+
 class _File:
     """A file of typed columns, in blocks of so many rows, cut anew in every group of its own."""
 
     replays = True
     live = False
     word: str
+    _oversized: Any = frozenset()
 
     def __init__(self, path: Path, wishes: Wishes) -> None:
         self.path, self.name = path, path.name
         pa = pyarrow()
         try:
             self._places = RowPlaces(path, self._count())
-            first = next((t for _, t in self._groups(0, None)), None)
+            first = next((t for _, t in self._tables(0, None)), None)
             empty = pa.table({n: pa.nulls(0) for n in self._names()})
         except (OSError, pa.ArrowException) as error:
             raise self._damaged(error) from None
         self._typed = Typed.settle(path.name, empty if first is None else first, wishes)
-        self.schema, self.notes = self._typed.schema, self._typed.notes
+        self.schema = self._typed.schema
+        told = [f"column {n!r} has cells too long for a text: left out" for n in self._oversized]
+        self.notes = (*told, *self._typed.notes)
 
     def identity(self) -> dict[str, Any]:
         """The format and a checksum."""
@@ -96,7 +108,7 @@ class _File:
         start = self._places.start(since)
         columns = self._typed.used(self._names())
         try:
-            for row, table in self._groups(start, columns):
+            for row, table in self._tables(start, columns):
                 examples, faults = self._typed.read(table)
                 end = row + table.num_rows
                 bad = [bad_row(self.name, row, table, i, fault) for i, fault in faults.items()]
@@ -119,8 +131,18 @@ class _File:
         raise NotImplementedError
 
     def _groups(self, start: int, columns: list[str] | None) -> Iterator[tuple[int, Any]]:
-        """Tables of at most a block's rows from a row on, each with its first row."""
+        """Tables of at most a block's rows, each with its first row; some may lie before `start`.
+
+        Without columns, all that can be read.
+        """
         raise NotImplementedError
+
+    def _tables(self, start: int, columns: list[str] | None) -> Iterator[tuple[int, Any]]:
+        """The rows from `start` on, in tables of at most a block's rows and bytes."""
+        for row, table in self._groups(start, columns):
+            skip = max(0, start - row)
+            if skip < table.num_rows:
+                yield from _lighter(row + skip, table.slice(skip))
 
 
 class ParquetFile(_File):
@@ -128,8 +150,27 @@ class ParquetFile(_File):
 
     word = "parquet"
 
-    def _open(self) -> Any:
-        return demand("pyarrow.parquet", "reading Parquet").ParquetFile(self.path)
+    def _open(self, texts: list[str] | None = None) -> Any:
+        # Words that come again and again lie in a file once, and so they do in memory.
+        parquet = demand("pyarrow.parquet", "reading Parquet")
+        return parquet.ParquetFile(self.path, read_dictionary=texts)
+
+    @cached_property
+    def _texts(self) -> list[str]:
+        """The columns of words."""
+        with self._open() as file:
+            return [field.name for field in file.schema_arrow if _is_text(field.type)]
+
+    @cached_property
+    def _oversized(self) -> set[str]:
+        """The columns of cells that are longer than any text, on average: none is read."""
+        found = set()
+        with self._open() as file:
+            for group in map(file.metadata.row_group, range(file.num_row_groups)):
+                for chunk in map(group.column, range(group.num_columns)):
+                    if chunk.total_uncompressed_size > LONGEST_TEXT * max(1, chunk.num_values):
+                        found.add(chunk.path_in_schema.partition(".")[0])
+        return found
 
     def _count(self) -> int:
         with self._open() as file:
@@ -137,19 +178,18 @@ class ParquetFile(_File):
 
     def _names(self) -> list[str]:
         with self._open() as file:
-            return list(file.schema_arrow.names)
+            return [name for name in file.schema_arrow.names if name not in self._oversized]
 
     def _groups(self, start: int, columns: list[str] | None) -> Iterator[tuple[int, Any]]:
-        with self._open() as file:
+        columns = self._names() if columns is None else columns
+        with self._open(self._texts) as file:
             size = rows_a_block(len(file.schema_arrow.names))
             row = 0
             for group in range(file.num_row_groups):
                 n = file.metadata.row_group(group).num_rows
                 if row + n > start:
                     batches = file.iter_batches(size, [group], columns, use_threads=False)
-                    for at, table in evenly(batches, size, row):
-                        if at >= start:
-                            yield at, table
+                    yield from evenly(batches, size, row)
                 row += n
 
 
@@ -186,8 +226,7 @@ class ArrowFile(_File):
         for batch in self._batches():
             size = rows_a_block(batch.num_columns)
             for at, table in evenly(iter([batch]), size, row):
-                if at >= start:
-                    yield at, table if columns is None else table.select(columns)
+                yield at, table if columns is None else table.select(columns)
             row += batch.num_rows
 
 
@@ -209,6 +248,62 @@ def evenly(batches: Iterator[Any], size: int, row: int) -> Iterator[tuple[int, A
         held = table.slice(whole).to_batches() if count else []
     if count:
         yield row, pa.Table.from_batches(held)
+
+
+def _lighter(row: int, table: Any) -> Iterator[tuple[int, Any]]:
+    """The same rows in tables of a bounded number of bytes; cells beyond any text are cut."""
+    weights = np.zeros(table.num_rows, dtype=np.int64)
+    for j, field in enumerate(table.schema):
+        if _is_text(field.type):
+            column, lengths = _weighed(table.column(j))
+            table, weights = table.set_column(j, field, column), weights + lengths
+    ends, start = np.cumsum(weights), 0
+    while start < table.num_rows:
+        before = ends[start - 1] if start else 0
+        stop = max(start + 1, int(np.searchsorted(ends, before + _HEAVY, side="right")))
+        yield row + start, table.slice(start, stop - start)
+        start = stop
+
+
+def _weighed(column: Any) -> tuple[Any, NDArray[np.int64]]:
+    """A column of text and the bytes of each cell."""
+    pa, pc = pyarrow(), compute()
+    chunks, weights = [], [np.zeros(0, dtype=np.int64)]
+    for chunk in column.chunks:
+        coded = pa.types.is_dictionary(chunk.type)
+        words = chunk.dictionary if coded else chunk
+        lengths = pc.fill_null(pc.binary_length(words), 0).to_numpy().astype(np.int64)
+        if lengths.max(initial=0) > _NO_TEXT:
+            words, lengths = _cut(words, lengths)
+            chunk = pa.DictionaryArray.from_arrays(chunk.indices, words) if coded else words
+        if coded:
+            lengths = np.append(lengths, 0)[
+                pc.fill_null(pc.cast(chunk.indices, pa.int64()), len(lengths)).to_numpy()
+            ]
+        chunks.append(chunk)
+        weights.append(lengths)
+    return pa.chunked_array(chunks, column.type), np.concatenate(weights)
+
+
+def _cut(words: Any, lengths: NDArray[np.int64]) -> tuple[Any, NDArray[np.int64]]:
+    """Words of which those that are too long are as long as it takes to say so."""
+    pa = pyarrow()
+    short = [
+        "x" * (LONGEST_TEXT + 1) if n > _NO_TEXT else words[i].as_py()
+        for i, n in enumerate(lengths.tolist())
+    ]
+    return pa.array(short, words.type), np.minimum(lengths, LONGEST_TEXT + 1)
+
+
+def _is_text(kind: Any) -> bool:
+    types = pyarrow().types
+    kind = kind.value_type if types.is_dictionary(kind) else kind
+    return bool(
+        types.is_string(kind)
+        or types.is_large_string(kind)
+        or types.is_binary(kind)
+        or types.is_large_binary(kind)
+    )
 
 
 def _texts(column: Any) -> Any:
