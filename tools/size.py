@@ -23,7 +23,7 @@ BARS = {  # folders: most lines
     ("tests",): 28_000,
     ("bench", "reproduce", "tools"): 11_000,
 }
-CODE = {".py", ".cpp", ".hpp", ".h", ".inl", ".sh", ".toml"}
+CODE = {".py", ".cpp", ".hpp", ".h", ".inl", ".html", ".sh", ".toml"}
 JUDGED = ("src/", "cpp/include/")
 FILE_LINES, FUNCTION_LINES = 350, 40
 NO_FUNCTIONS = {"if", "for", "while", "switch", "catch", "requires", "decltype"}
