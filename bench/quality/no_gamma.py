@@ -41,7 +41,7 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 from time import process_time
@@ -306,7 +306,7 @@ def show_rivals(told: dict[str, list[Facts]]) -> None:
         print(f"{rival} is ahead by more than the error on {len(names)}: {', '.join(names)}")
 
 
-def main() -> None:
+def main(words: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -317,7 +317,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes (default 1)")
     parser.add_argument("--quick", action="store_true", help="tiny sizes, kept in results/local")
     parser.add_argument("--afresh", action="store_true", help="forget what was measured before")
-    told = parser.parse_args()
+    told = parser.parse_args(words)
     journal = Journal(
         "no_gamma", folder=RESULTS / "cells", jobs=told.jobs, quick=told.quick, afresh=told.afresh
     )
@@ -342,7 +342,3 @@ def main() -> None:
                 todo = [{"name": name, "number": i, "rows": rows} for i in range(n)]
                 found[name] = list(journal.work(todo, of_rival))
             show_rivals(found)
-
-
-if __name__ == "__main__":
-    main()

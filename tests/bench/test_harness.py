@@ -257,3 +257,10 @@ def test_a_case_may_bear_the_name_of_a_benchmark(bench, monkeypatch):
     monkeypatch.setattr(smo, "main", asked.append)
     assert command.main(["smo", "--only", "predict"]) == 0
     assert asked == [["--only", "predict"]]
+
+
+def test_every_benchmark_takes_its_words(bench):
+    command = importlib.import_module("bench.__main__")
+    for path in command.BENCHMARKS.values():
+        text = path.read_text(encoding="utf-8")
+        assert "@benchmark(" in text or "def main(words: " in text, path

@@ -124,7 +124,7 @@ class MultiKernel:
             losses, eta = -np.log(p[:, int(y)]), 1.0
             truth = np.arange(p.shape[1]) == int(y)
             slopes = (p - truth)[:, -f.shape[1] :]
-            self.loss += weight * -np.log(self.v @ p[:, int(y)])
+            self.loss -= weight * float(np.log(self.v @ p[:, int(y)]))
         else:
             losses = (self.within(f)[:, 0] - y) ** 2
             slopes = (self.mean + f - y) * (self.n > 0)  # the first one is the mean
