@@ -16,7 +16,7 @@ from sklearn.datasets import make_classification
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
 
-from bench.common import Report, parse, race
+from bench.common import Options, Report, benchmark, race
 from onlinesvm.tune import GramSearchCV
 
 FOLDS = 5
@@ -47,9 +47,8 @@ def search(cls: Any, grid: Any, X: Any, y: Any) -> Any:
         return cls(SVC(cache_size=500), grid, cv=FOLDS, refit=False).fit(X, y)
 
 
-def main() -> None:
-    options = parse(__doc__, repeats=1)
-    report = Report("tune", "Search for C and gamma", "GridSearchCV", options)
+@benchmark("Search for C and gamma", "GridSearchCV", repeats=1)
+def main(report: Report, options: Options) -> None:
     n, cells = options.size(3000, 600), options.size(9, 5)
     report.details |= {"rows": n, "cells": cells**2, "folds": FOLDS}
     for name, make in PROBLEMS.items():
@@ -73,8 +72,3 @@ def main() -> None:
         ratio = 1 / report.cases[name]["GramSearchCV"]["ratio"]
         report.bar(f"{name}: times as fast", ratio, at_least=10)
         report.bar(f"{name}: points behind the best cell", 100 * behind, at_most=0.2)
-    report.finish()
-
-
-if __name__ == "__main__":
-    main()
