@@ -316,6 +316,9 @@ def benchmark(
     """
 
     def made(measure: Callable[[Report, Options], None]) -> Main:
+        if measure.__module__ == "__main__":
+            raise SystemExit("run it by its name: python -m bench NAME")
+
         def main(words: Sequence[str]) -> None:
             about = sys.modules[measure.__module__].__doc__
             options = parse(about, words, repeats=repeats, divisible=divisible)
