@@ -36,6 +36,7 @@ suppress_warnings = ["config.cache", "ref.python"]  # a word may name several at
 
 autodoc_typehints = "none"  # numpydoc writes types
 autodoc_member_order = "bysource"
+toc_object_entries = False
 autosummary_generate = False
 autodoc_mock_imports = ["pyspark", "ray", "dask", "distributed"]
 numpydoc_show_class_members = False
@@ -62,6 +63,7 @@ html_title = "onlinesvm"
 html_theme = "pydata_sphinx_theme"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 html_logo = "_static/logo.svg"
 html_favicon = "_static/favicon.svg"
 html_copy_source = False
