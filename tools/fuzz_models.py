@@ -13,39 +13,24 @@ finding prints its case and ends with status 1.
 
 from __future__ import annotations
 
-import argparse
-import ctypes
 import json
-import mmap
-import os
-import resource
-import signal
 import sys
 import tempfile
-import traceback
 import warnings
-from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from campaign import Campaign, Case, carry_out, last_lines, loading, options, using
 from sklearn.base import is_classifier
 
 import onlinesvm
 from onlinesvm import queries
 from onlinesvm.base import persistence
 
-SECONDS = 8  # of processor time: a busy machine is no reason to fail
-WAITING = 20  # times as long by the clock: nobody waits for a lock for ever
-LOADING_BYTES = 2 << 20  # beyond twice the file: Python takes 1 MiB at a time, malloc 128 KiB
-USING_BYTES = 64 << 20
-_MMAP_THRESHOLD = -3  # as <malloc.h> has it
-UNLIMITED = "ONLINESVM_FUZZ_UNLIMITED"  # in the environment: sanitizers need all addresses
-CASES_PER_CHILD = 100
 ROWS, FEATURES = 14, 3
 
 # --- the models that are forged ------------------------------------------------------------------
@@ -517,175 +502,20 @@ def comes_back(model: Any, saved: Saved, path: Path) -> str:
     return "accepted"
 
 
-def last_lines() -> str:
-    return " | ".join(traceback.format_exc().strip().splitlines()[-3:])
-
-
-def good(verdict: str) -> bool:
-    return verdict == "refused" or verdict.startswith("accepted")
-
-
-# --- in children ---------------------------------------------------------------------------------
-
-
-def limit_memory(most: int) -> None:
-    """From now on this process may take so many bytes more, of memory that it writes to."""
-    if UNLIMITED in os.environ:
-        return
-    pages = int(Path("/proc/self/statm").read_text().split()[5])
-    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-    resource.setrlimit(resource.RLIMIT_DATA, (pages * resource.getpagesize() + most, hard))
-
-
-def forging() -> None:
-    """Lift the limit of the case before: writing a forged file needs more than reading one may."""
-    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-    resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))
-
-
-def loading(files: int) -> None:
-    """What comes now is reading files of so many bytes."""
-    limit_memory(2 * files + LOADING_BYTES)
-
-
-def using() -> None:
-    """What comes now is the use of what was read."""
-    limit_memory(USING_BYTES)
-
-
-def tell_large_from_small() -> None:
-    """Let malloc ask the system for each large piece, so that none hides in what was freed."""
-    with suppress(OSError, AttributeError):  # other systems have no limit either
-        ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, 1 << 16)
-
-
-def child(seed: int, numbers: range, models: list[Saved], folder: Path, shared: mmap.mmap) -> None:
-    """Judges cases and tells each verdict; a signal ends it in the middle of the bad one."""
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    warnings.simplefilter("ignore")
-    np.seterr(all="ignore")
-    tell_large_from_small()
-    with open(folder / "verdicts", "w", buffering=1) as verdicts:
-        for number in numbers:
-            shared[:8] = number.to_bytes(8, "little")
-            forging()
-            saved, data, did = forged(seed, number, models)
-            signal.setitimer(signal.ITIMER_PROF, SECONDS)
-            signal.setitimer(signal.ITIMER_REAL, WAITING * SECONDS)
-            verdict = judge(saved, data, folder)
-            signal.setitimer(signal.ITIMER_PROF, 0)
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            verdicts.write(json.dumps([number, verdict, saved.name, did]) + "\n")
-
-
-def run(seed: int, first: int, count: int, models: list[Saved]) -> tuple[Counter[str], list[str]]:
-    """Verdicts by kind, and the findings."""
-    tally: Counter[str] = Counter()
-    findings: list[str] = []
-    shared = mmap.mmap(-1, 4096)
-    at, end = first, first + count
-    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as name:
-        folder = Path(name)
-        while at < end:
-            numbers = range(at, min(at + CASES_PER_CHILD, end))
-            status = in_child(lambda: child(seed, numbers, models, folder, shared))  # noqa: B023
-            lines = (folder / "verdicts").read_text().splitlines()
-            for number, verdict, what, did in map(json.loads, lines):
-                tally[verdict if good(verdict) else "finding"] += 1
-                if not good(verdict):
-                    findings.append(f"case {number}: {verdict}\n    {what}: {'; '.join(did)}")
-            at += len(lines)
-            if status:
-                number = int.from_bytes(shared[:8], "little")
-                saved, _, did = forged(seed, number, models)
-                ends: dict[int, str] = {signal.SIGPROF: "no end", signal.SIGALRM: "it waits"}
-                how = ends.get(status, f"signal {status}")
-                findings.append(f"case {number}: {how}\n    {saved.name}: {'; '.join(did)}")
-                tally["finding"] += 1
-                at = number + 1
-    return tally, findings
-
-
-def run_together(
-    first: int,
-    count: int,
-    jobs: int,
-    run_cases: Callable[[int, int], tuple[Counter[str], list[str]]],
-) -> tuple[Counter[str], list[str]]:
-    """The same by several processes, each with a run of cases of its own."""
-    tally: Counter[str] = Counter()
-    findings: list[str] = []
-    cuts = [first + count * i // jobs for i in range(jobs + 1)]
-    with tempfile.TemporaryDirectory() as folder:
-        parts = [Path(folder, str(i)) for i in range(jobs)]
-
-        def part(i: int) -> None:
-            parts[i].write_text(json.dumps(run_cases(cuts[i], cuts[i + 1] - cuts[i])))
-
-        for status in ended([begin(lambda i=i: part(i)) for i in range(jobs)]):  # type: ignore[misc]
-            if status:
-                findings.append(f"a process ended with {status}")
-        for path in parts:
-            if path.exists():
-                told, found = json.loads(path.read_text())
-                tally.update(told)
-                findings += found
-    return tally, findings
-
-
-def in_child(work: Callable[[], None]) -> int:
-    """The signal that ended a forked child, or 0."""
-    return ended([begin(work)])[0]
-
-
-def begin(work: Callable[[], None]) -> int:
-    sys.stdout.flush()
-    pid = os.fork()
-    if pid == 0:
-        status = 1
-        try:
-            work()
-            status = 0
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            os._exit(status)
-    return pid
-
-
-def ended(pids: list[int]) -> list[int]:
-    statuses = [os.waitpid(pid, 0)[1] for pid in pids]
-    return [os.WTERMSIG(s) if os.WIFSIGNALED(s) else os.WEXITSTATUS(s) for s in statuses]
-
-
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--count", type=int, default=20_000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--first", type=int, default=0, help="number of the first case")
-    parser.add_argument("--jobs", type=int, default=1, help="processes at a time")
+    parser = options(__doc__)
     parser.add_argument("--of", default="", help="only models whose name has this: OnlinePipeline")
-    parser.add_argument("--only", type=int, help="one case, in this process")
     parser.add_argument("--keep", help="where to keep the file of the one case")
     args = parser.parse_args()
     models = [saved for saved in corpus() if args.of in saved.name]
-    if args.only is not None:
-        saved, data, did = forged(args.seed, args.only, models)
+
+    def case(number: int) -> Case:
+        saved, data, did = forged(args.seed, number, models)
         if args.keep:
             Path(args.keep).write_bytes(data)
-        print(saved.name, *did, sep="\n    ", flush=True)
-        with tempfile.TemporaryDirectory() as folder:
-            verdict = judge(saved, data, Path(folder))
-        print(verdict)
-        return 0 if good(verdict) else 1
-    tally, findings = run_together(
-        args.first, args.count, args.jobs, lambda at, many: run(args.seed, at, many, models)
-    )
-    for finding in findings:
-        print(finding)
-    told = ", ".join(f"{n:,} {verdict}" for verdict, n in sorted(tally.items()))
-    print(f"{sum(tally.values()):,} forged files of {len(models)} models, seed {args.seed}: {told}")
-    return 1 if findings else 0
+        return Case(saved.name, did, lambda folder: judge(saved, data, folder))
+
+    return carry_out(Campaign(f"forged files of {len(models)} models", case), args)
 
 
 if __name__ == "__main__":

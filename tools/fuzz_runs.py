@@ -6,7 +6,7 @@
 
 Runs of several kinds are killed half-way. Facts, arrays, rows, records and cells of what they leave
 are changed and every checksum is computed anew, or bytes are cut off, flipped and repeated. Each is
-read in a forked child with the limits of tools/fuzz_models.py, and one in sixteen is resumed and
+read in a forked child with the limits of tools/campaign.py, and one in sixteen is resumed and
 learns on. Case i of a seed is the same on every machine.
 
 A hostile table is learned, predicted, inspected and reported in a child that may take 1 GB. No
@@ -16,20 +16,13 @@ dead letter, and `predict` must give a line for each line.
 
 from __future__ import annotations
 
-import argparse
 import json
-import mmap
 import os
-import resource
 import shutil
-import signal
 import sqlite3
 import sys
 import tempfile
-import traceback
-import warnings
 import zlib
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -40,7 +33,9 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
+import campaign
 import fuzz_models as models
+from campaign import Campaign, Case, carry_out, options
 from doubles import ArraySource, stream
 
 from onlinesvm import (
@@ -314,7 +309,7 @@ def judge(killed: Killed, files: dict[str, bytes], name: str, folder: Path, *, r
     path.mkdir()
     for other, data in files.items():
         (path / other).write_bytes(data)
-    models.loading(len(files[name]))
+    campaign.loading(len(files[name]))
     try:
         read(path)
     except ValueError as error:
@@ -323,16 +318,16 @@ def judge(killed: Killed, files: dict[str, bytes], name: str, folder: Path, *, r
         if not resume:
             return "refused"
     except Exception:
-        return "reading: " + models.last_lines()
+        return "reading: " + campaign.last_lines()
     if not resume:
         return "accepted"
-    models.using()
+    campaign.using()
     try:
         run = Run.resume(path, killed.source())
     except ValueError as error:
         return "refused" if "\n" not in str(error) else f"a refusal of several lines: {error}"
     except Exception:
-        return "resume: " + models.last_lines()
+        return "resume: " + campaign.last_lines()
     try:
         run._source.since = min(run.arrived, ROWS)
         for _ in run.steps():
@@ -343,7 +338,7 @@ def judge(killed: Killed, files: dict[str, bytes], name: str, folder: Path, *, r
         run._lock.release()
         return "accepted, and failed later"
     except Exception:
-        return "afterwards: " + models.last_lines()
+        return "afterwards: " + campaign.last_lines()
     return "accepted"
 
 
@@ -361,61 +356,6 @@ def forged(seed: int, number: int, runs: list[Killed]) -> tuple[Killed, Forger, 
     killed = runs[number % len(runs)]
     forger = Forger(np.random.default_rng([seed, number]), killed)
     return killed, forger, forger.forge()
-
-
-def verdict_on(seed: int, number: int, runs: list[Killed], folder: Path) -> tuple[str, list[str]]:
-    killed, forger, name = forged(seed, number, runs)
-    resume = number // len(runs) % RESUMED == 0
-    return judge(killed, forger.files, name, folder, resume=resume), [killed.name, *forger.did]
-
-
-# --- in children ----------------------------------------------------------------------------------
-
-
-def child(seed: int, numbers: range, runs: list[Killed], folder: Path, shared: mmap.mmap) -> None:
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    warnings.simplefilter("ignore")
-    np.seterr(all="ignore")
-    models.tell_large_from_small()
-    with open(folder / "verdicts", "w", buffering=1) as verdicts:
-        for number in numbers:
-            shared[:8] = number.to_bytes(8, "little")
-            signal.setitimer(signal.ITIMER_PROF, models.SECONDS)
-            signal.setitimer(signal.ITIMER_REAL, models.WAITING * models.SECONDS)
-            verdict, did = verdict_on(seed, number, runs, folder)
-            signal.setitimer(signal.ITIMER_PROF, 0)
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            verdicts.write(json.dumps([number, verdict, did]) + "\n")
-
-
-def run_cases(
-    seed: int, first: int, count: int, runs: list[Killed]
-) -> tuple[Counter[str], list[str]]:
-    """Verdicts by kind, and the findings."""
-    tally: Counter[str] = Counter()
-    findings: list[str] = []
-    shared = mmap.mmap(-1, 4096)
-    at, end = first, first + count
-    base = "/dev/shm" if Path("/dev/shm").is_dir() else None
-    with tempfile.TemporaryDirectory(dir=base) as name:
-        folder = Path(name)
-        while at < end:
-            numbers = range(at, min(at + 500, end))
-            status = models.in_child(lambda: child(seed, numbers, runs, folder, shared))  # noqa: B023
-            lines = (folder / "verdicts").read_text().splitlines()
-            for number, verdict, did in map(json.loads, lines):
-                tally[verdict if models.good(verdict) else "finding"] += 1
-                if not models.good(verdict):
-                    findings.append(f"case {number}: {verdict}\n    {'; '.join(did)}")
-            at += len(lines)
-            if status:
-                number = int.from_bytes(shared[:8], "little")
-                killed, forger, _ = forged(seed, number, runs)
-                what = "; ".join([killed.name, *forger.did])
-                findings.append(f"case {number}: signal or status {status}\n    {what}")
-                tally["finding"] += 1
-                at = number + 1
-    return tally, findings
 
 
 # --- hostile tables -------------------------------------------------------------------------------
@@ -517,7 +457,7 @@ def judge_table(seed: int, number: int, folder: Path) -> str:
     path = folder / f"t.{table.form}"
     path.write_bytes(table.to_bytes())
     os.chdir(folder)
-    models.limit_memory(MEMORY)
+    campaign.limit_memory(MEMORY)
     learn = ["learn", path.name, "--run", "r", "-q"]
     if table.form in ("csv", "jsonl", "json"):
         learn += ["--target", "y"]
@@ -555,65 +495,40 @@ def judge_table(seed: int, number: int, folder: Path) -> str:
     return "accepted" if said.endswith(" 0") else "refused"
 
 
-def run_tables(seed: int, first: int, count: int) -> tuple[Counter[str], list[str]]:
-    """So many tables, each in a child with a limit on memory and time."""
-    import onlinesvm.cli.learn
-    import onlinesvm.cli.predicting  # noqa: F401
-
-    tally: Counter[str] = Counter()
-    findings: list[str] = []
-    for number in range(first, first + count):
-        with tempfile.TemporaryDirectory() as name:
-            told = Path(name, "verdict")
-
-            def work(number: int = number, told: Path = told, name: str = name) -> None:
-                resource.setrlimit(resource.RLIMIT_CPU, (120, 130))
-                Path(name, "work").mkdir()
-                told.write_text(judge_table(seed, number, Path(name, "work")))
-
-            (status,) = models.ended([models.begin(work)])
-            verdict = told.read_text() if told.exists() else f"signal or status {status}"
-        good = models.good(verdict)
-        tally[verdict if good else "finding"] += 1
-        if not good:
-            findings.append(f"table {number}: {verdict}\n    {'; '.join(Table(seed, number).did)}")
-            print(findings[-1], flush=True)
-    return tally, findings
-
-
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--count", type=int, default=20_000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--first", type=int, default=0, help="number of the first case")
-    parser.add_argument("--jobs", type=int, default=1, help="processes at a time")
-    parser.add_argument("--only", type=int, help="one case, in this process")
+    parser = options(__doc__)
     parser.add_argument("--tables", type=int, help="so many hostile tables instead")
     args = parser.parse_args()
     if args.tables:
-        tally, findings = run_tables(args.seed, args.first, args.tables)
-        told = ", ".join(f"{n:,} {verdict}" for verdict, n in sorted(tally.items()))
-        print(f"{sum(tally.values()):,} hostile tables, seed {args.seed}: {told}")
-        return 1 if findings else 0
+        import onlinesvm.cli.learn
+        import onlinesvm.cli.predicting  # noqa: F401
+
+        args.count = args.tables
+        return carry_out(
+            Campaign("hostile tables", lambda n: table_case(args.seed, n), 120, 1), args
+        )
     runs = corpus()
-    if args.only is not None:
-        with tempfile.TemporaryDirectory() as folder:
-            killed, forger, name = forged(args.seed, args.only, runs)
-            print(killed.name, *forger.did, sep="\n    ", flush=True)
-            try:
-                verdict = judge(killed, forger.files, name, Path(folder), resume=True)
-            except Exception:
-                verdict = traceback.format_exc()
-        print(verdict)
-        return 0 if models.good(verdict) else 1
-    tally, findings = models.run_together(
-        args.first, args.count, args.jobs, lambda at, many: run_cases(args.seed, at, many, runs)
-    )
-    for finding in findings:
-        print(finding)
-    told = ", ".join(f"{n:,} {verdict}" for verdict, n in sorted(tally.items()))
-    print(f"{sum(tally.values()):,} forged files of {len(runs)} runs, seed {args.seed}: {told}")
-    return 1 if findings else 0
+
+    def case(number: int) -> Case:
+        killed, forger, name = forged(args.seed, number, runs)
+        resume = args.only is not None or number // len(runs) % RESUMED == 0
+        return Case(
+            killed.name,
+            forger.did,
+            lambda folder: judge(killed, forger.files, name, folder, resume=resume),
+        )
+
+    return carry_out(Campaign(f"forged files of {len(runs)} runs", case, a_child=500), args)
+
+
+def table_case(seed: int, number: int) -> Case:
+    def judged(folder: Path) -> str:
+        work = folder / "work"
+        shutil.rmtree(work, ignore_errors=True)
+        work.mkdir()
+        return judge_table(seed, number, work)
+
+    return Case(f"table {number}", Table(seed, number).did, judged)
 
 
 if __name__ == "__main__":

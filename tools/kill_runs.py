@@ -40,8 +40,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 import points
+from campaign import begin
 from doubles import ArraySource, outcome, stream
-from fuzz_models import begin
 from points import CUT, Point
 from rich.console import Console
 from stream.sources.servers import nats_server, redis_server, to_nats, to_redis
