@@ -109,7 +109,7 @@ def one_by_one(report: Report, options: Options, rng: np.random.Generator) -> No
     named.learn_one(records[0], labels[0])
     for learner, row in ((model, rows[0]), (named, records[0])):
         learner.learn_one(row, labels[0])  # the second example opens the way of those to come
-    arrays, dicts = model._straight, named._straight
+    arrays, dicts = model._door.straight, named._door.straight
     assert arrays is not None
     assert dicts is not None
     work: dict[str, Callable[[], Any]] = {

@@ -116,3 +116,11 @@ def test_a_forged_count_is_refused(tmp_path: Any) -> None:
     model.save(tmp_path / "forged")
     with pytest.raises(ValueError, match="class counts do not fit"):
         onlinesvm.load(tmp_path / "forged")
+
+
+def test_other_weights_of_the_classes_take_effect_in_the_next_fit() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(90, 2)), (np.arange(90) % 3 == 0).astype(int)
+    weights = {0: 5.0, 1: 1.0}
+    model = SGDSVC(class_weight="balanced").fit(X, y).set_params(class_weight=weights).fit(X, y)
+    assert np.array_equal(model.coef_, SGDSVC(class_weight=weights).fit(X, y).coef_)

@@ -31,15 +31,13 @@ from onlinesvm import (
     SmoSVC,
     StreamSVC,
 )
-from onlinesvm.base import KernelMethod, compress, persistence
+from onlinesvm.base import KernelMethod, compress, lists, persistence
 from onlinesvm.base.pursuit import Pursuit
 from onlinesvm.reference import Kernel
 
 Array = NDArray[np.float64]
 KERNEL_CLASSES = [
-    cls
-    for cls in onlinesvm.all_estimators()
-    if issubclass(cls, KernelMethod) and cls._scores_are_sums
+    cls for cls in onlinesvm.all_estimators() if lists(cls, KernelMethod) and cls._scores_are_sums
 ]
 
 

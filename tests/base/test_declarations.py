@@ -15,7 +15,17 @@ from sklearn.base import clone
 
 import onlinesvm
 from onlinesvm import PegasosSVC, PokerSVR
-from onlinesvm.base.parameters import Parametrised, count, flag, inherit, number, word
+from onlinesvm.base.parameters import (
+    Parameters,
+    core_params,
+    count,
+    declare,
+    flag,
+    group,
+    inherit,
+    number,
+    word,
+)
 
 X = np.random.default_rng(0).normal(size=(12, 3))
 Y = np.arange(12) % 2
@@ -71,15 +81,26 @@ def test_scikit_learn_clones_and_shows_them() -> None:
     assert PokerSVR(2.0, 0.3).epsilon == 0.3
 
 
-class Base(Parametrised):
-    """A base class."""
+@group
+class Listed(Parameters):
+    """A group of parameters."""
 
     rate: float = number(default=0.5, above=0, below=1, words={"auto": -1.0}, doc="How fast.")
     keep: int | None = count(default=None, none=0, core="most", doc="How many.")
     depth: int = count(default=256 << 20, shown="256 MiB", core="tree.depth", doc="How deep.")
 
+    def _adjust(self, settings: dict[str, Any], n_features: int) -> None:
+        settings["wide"] = n_features
 
-class Face(Base):
+
+class Declared:
+    """Where subclasses are declared, as below an estimator."""
+
+    def __init_subclass__(cls) -> None:
+        declare(cls)
+
+
+class Face(Declared, Listed):
     """A class.
 
     Attributes
@@ -105,15 +126,17 @@ class Below(Own):
     """And below it."""
 
 
-def test_a_class_adds_to_its_bases() -> None:
+def test_a_class_adds_to_the_groups_it_lists() -> None:
+    assert Listed not in Face.__mro__
     signature = str(inspect.signature(Face))
     assert signature.startswith("(mode: \"Literal['a', 'b']\" = 'a', *, quiet: 'bool' = True, ")
     assert list(inspect.signature(Face).parameters) == ["mode", "quiet", "rate", "keep", "depth"]
-    assert Face("b", rate="auto")._core_params(0) == {
+    assert core_params(Face("b", rate="auto"), 3) == {
         "mode": 2,
         "rate": -1.0,
         "most": 0,
         "tree": {"depth": 256 << 20},
+        "wide": 3,
     }
     doc = inspect.getdoc(Face)
     assert doc.startswith(

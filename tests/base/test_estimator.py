@@ -20,8 +20,8 @@ from onlinesvm import (
     PassiveAggressiveRegressor,
     RampSVC,
 )
-from onlinesvm.base import estimator, progress
-from onlinesvm.base.estimator import _slabs
+from onlinesvm.base import learning, progress
+from onlinesvm.base.learning import _slabs
 from onlinesvm.checks import fingerprint
 
 Data = tuple[np.ndarray, np.ndarray]
@@ -68,7 +68,7 @@ def test_short_work_shows_nothing(data: Data, capsys: Any) -> None:
 
 def test_an_interrupt_leaves_a_model_of_whole_slabs(data: Data, monkeypatch: Any) -> None:
     X, y = data
-    slabs = estimator._slabs
+    slabs = learning._slabs
 
     def three_slabs(*args: Any) -> Any:
         for number, slab in enumerate(slabs(*args)):
@@ -76,9 +76,9 @@ def test_an_interrupt_leaves_a_model_of_whole_slabs(data: Data, monkeypatch: Any
                 raise KeyboardInterrupt
             yield slab
 
-    monkeypatch.setattr(estimator, "_SLAB_ROWS", 100)
-    monkeypatch.setattr(estimator, "_SLAB_SECONDS", 0.0)
-    monkeypatch.setattr(estimator, "_slabs", three_slabs)
+    monkeypatch.setattr(learning, "_SLAB_ROWS", 100)
+    monkeypatch.setattr(learning, "_SLAB_SECONDS", 0.0)
+    monkeypatch.setattr(learning, "_slabs", three_slabs)
     model = RampSVC(C=10)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
@@ -226,18 +226,18 @@ def test_the_straight_way_closes_with_whatever_it_was_opened_for() -> None:
     model = PassiveAggressiveClassifier(classes="open")
     for x, label in zip(X[:20], y, strict=False):
         model.learn_one(x, label)
-    assert model._straight is not None
+    assert model._door.straight is not None
     model.learn_one(X[42], 2)  # a label that nobody knew
     assert model.learn_one(X[43], 2).classes_.tolist() == [0, 1, 2]
-    old = model._straight
+    old = model._door.straight
     model.fit(X[20:40], y[20:40])  # another core
     model.learn_one(X[40], y[40]).learn_one(X[41], y[41])
-    assert model._straight not in (None, old)
+    assert model._door.straight not in (None, old)
     twin = PassiveAggressiveClassifier(classes="open").fit(X[20:40], y[20:40])
     twin.partial_fit(X[40:42], y[40:42])
     assert np.array_equal(model.coef_, twin.coef_)
     model.C = 0.5  # a parameter to be looked at
-    assert model._straight is None
+    assert model._door.straight is None
 
 
 @pytest.mark.parametrize(
@@ -247,7 +247,7 @@ def test_the_straight_way_leaves_bad_rows_to_those_who_name_the_fault(x: Any) ->
     model = PassiveAggressiveClassifier(classes=[0, 1])
     for label in (0, 1, 0):
         model.learn_one(np.full(3, label + 0.5), label)
-    assert model._straight is not None
+    assert model._door.straight is not None
     was = fingerprint(model)
     with pytest.raises(ValueError, match=r"[xX]"):
         model.learn_one(x, 1)

@@ -84,7 +84,7 @@ def test_the_first_rows_settle_it_by_doubling_and_then_it_stays() -> None:
             assert model.gamma_ == 1 / (4 * X[:last].var()) if n > 0 else True
         assert model.n_seen_ == n
     assert model._held is None
-    assert model._direct_target is not None, "the fast path is open again"
+    assert model._door.target is not None, "the fast path is open again"
 
 
 @pytest.mark.parametrize("n", [5, 100, 255, 256, 300])

@@ -11,7 +11,7 @@ from sklearn.base import is_classifier, is_outlier_detector, is_regressor
 from sklearn.svm import SVC
 
 import onlinesvm
-from onlinesvm.base import KernelMethod
+from onlinesvm.base import KernelMethod, lists
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(300, 4)) + 1.0
@@ -21,7 +21,7 @@ MANY = np.digitize(X[:, 0] + X[:, 1], [1.0, 3.0])
 LINEAR = [
     cls(kernel="linear")
     for cls in onlinesvm.all_estimators()
-    if issubclass(cls, KernelMethod) and getattr(cls, "_scores_are_sums", True)
+    if lists(cls, KernelMethod) and getattr(cls, "_scores_are_sums", True)
 ]
 
 

@@ -11,12 +11,10 @@ from oracles import ONE_PASS
 from sklearn.base import is_classifier
 
 import onlinesvm
-from onlinesvm.base import StepByStep
+from onlinesvm.base import StepByStep, lists
 
 STEPPING = [
-    cls
-    for cls in onlinesvm.all_estimators()
-    if issubclass(cls, StepByStep) and is_classifier(cls())
+    cls for cls in onlinesvm.all_estimators() if lists(cls, StepByStep) and is_classifier(cls())
 ]
 
 

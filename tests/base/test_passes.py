@@ -12,12 +12,12 @@ from sklearn.svm import SVC
 
 import onlinesvm
 from onlinesvm import LASVC, HullerSVC, KernelPerceptron, NormaSVC, PassiveAggressiveClassifier
-from onlinesvm.base import PassByPass, StepByStep
+from onlinesvm.base import PassByPass, StepByStep, lists
 from onlinesvm.base.passes import _Patience
 from onlinesvm.checks import fingerprint
 
-SHUFFLING = [cls for cls in onlinesvm.all_estimators() if issubclass(cls, PassByPass)]
-STEPPING = [cls for cls in SHUFFLING if issubclass(cls, StepByStep)]
+SHUFFLING = [cls for cls in onlinesvm.all_estimators() if lists(cls, PassByPass)]
+STEPPING = [cls for cls in SHUFFLING if lists(cls, StepByStep)]
 
 
 def board(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -164,5 +164,5 @@ def test_a_stream_is_checked_as_it_grows():
     model, checks = IncrementalSVC(classes=[-1.0, 1.0]), 0
     for i in range(400):
         model.partial_fit(stream.X[i : i + 1], stream.y[i : i + 1])
-        checks += model._unchecked == 0
+        checks += model._state.unchecked == 0
     assert 15 <= checks <= 40

@@ -13,7 +13,6 @@ from onlinesvm import PassiveAggressiveClassifier, RampSVC, _core
 from onlinesvm.base.batch import Batch
 from onlinesvm.base.keys import KeyBook
 from onlinesvm.base.labels import Labels
-from onlinesvm.base.persistence import Persistent
 from onlinesvm.base.vocabulary import Vocabulary
 from onlinesvm.checks import check_estimator, checks_for
 
@@ -111,7 +110,7 @@ SABOTAGE: dict[str, tuple[Any, Sabotage]] = {
     ),
     "check_copies_go_their_own_way": (
         PA(),
-        instead(Persistent, "_live_state", lambda self: dict(vars(self), _core_state=None)),
+        instead(PA, "_live_state", lambda self: dict(vars(self), _core_state=None)),
     ),
     "check_damaged_files_are_refused": (
         PA(),

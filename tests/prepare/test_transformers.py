@@ -23,7 +23,7 @@ from onlinesvm import (
     OnlineText,
     _core,
 )
-from onlinesvm.base import KernelFeatures
+from onlinesvm.base import KernelFeatures, lists
 from onlinesvm.checks import parametrize
 from onlinesvm.checks.streams import fingerprint, with_gamma
 
@@ -35,7 +35,7 @@ LINEAR = [
     onlinesvm.RommaClassifier(),
     onlinesvm.NormaSVC(kernel="linear"),
 ]
-FEATURES = [cls for cls in onlinesvm.all_transformers() if issubclass(cls, KernelFeatures)]
+FEATURES = [cls for cls in onlinesvm.all_transformers() if lists(cls, KernelFeatures)]
 every_class = pytest.mark.parametrize("cls", FEATURES, ids=lambda cls: cls.__name__)
 
 

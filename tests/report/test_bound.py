@@ -34,7 +34,7 @@ from onlinesvm import (
     RommaClassifier,
     WinnowClassifier,
 )
-from onlinesvm.base.bounds import Bounded
+from onlinesvm.base.bounds import rivals as rivals_of
 from onlinesvm.report import plot_bound
 from onlinesvm.report.bound import _as_seen, _fresh, _learn
 from onlinesvm.stream import lessons
@@ -94,7 +94,7 @@ def check(model: Any, X: np.ndarray, y: np.ndarray, rivals: Any = ()) -> float:
     """Nothing paid exceeds a bound, after any row and beside any rival; the largest share of it."""
     learner, rows, paid = played(model, X, y)
     share = 0.0
-    for u in (*learner._rivals(rows, y), *rivals):
+    for u in (*rivals_of(learner, rows, y), *rivals):
         bound = learner._bound(rows, y, u)
         assert (np.diff(bound[np.isfinite(bound)]) >= -1e-9 * bound[0]).all()
         assert (paid <= bound * (1 + 1e-7) + 1e-9).all()
@@ -168,7 +168,7 @@ def test_the_disjunction_found_is_one():
 
 
 def test_every_bound_is_met_here():
-    every = {cls for cls in onlinesvm.all_estimators() if issubclass(cls, Bounded)}
+    every = {cls for cls in onlinesvm.all_estimators() if hasattr(cls, "_theorem")}
     assert every == {type(model) for model in (*NOISY, *HARD, *REGRESSORS)} | {WinnowClassifier}
 
 

@@ -69,11 +69,6 @@ class CoreVectorSVC(SoftMargin, KernelBias, OnlineClassifier):
     )
     random_state: int = count(default=0, doc="Seed of the candidates.")
 
-    def _end_call(self, verb: Literal["learn", "unlearn"], changes: int) -> None:
-        if verb == "learn":  # the core has only collected the rows; unlearning solves by itself
-            self._core.solve()
-        super()._end_call(verb, changes)
-
     @property
     def passes_(self) -> int:
         """Passes over all examples in the last search; the most of any output."""

@@ -14,6 +14,7 @@ from ..base import KernelBias, LinearOrKernel, OnlineClassifier, PassByPass
 from ..base.batch import Batch
 from ..base.locking import locked
 from ..base.parameters import count, flag, inherit, number, word
+from ..base.passes import one_pass
 from ..base.rows import Rows, SparseRows
 
 #: Examples that wait for the next exact ball, unless told otherwise.
@@ -177,7 +178,7 @@ class StreamSVC(KernelBias, LinearOrKernel, PassByPass, OnlineClassifier):
 
     def _pass_by_pass(self, batch: Batch) -> bool:
         if self.max_iter == 1 or self.balls > 1 or self.shape == "ellipsoid":
-            self._pass(batch, 1)
+            one_pass(self, batch, 1)
             self._core.flush()
             return True
         n = len(batch.rows)

@@ -16,8 +16,17 @@ from ..base.core import Numbering
 from ..base.estimator import OnlineEstimator
 from ..base.keys import Key, read_key, read_wanted
 from ..base.labels import NO_LABELS, Labels
-from ..base.persistence import Portable, among, apart, pack_arrays, unpack_model, write
-from ..base.state import OnDemand
+from ..base.persistence import (
+    among,
+    apart,
+    pack_arrays,
+    reduced,
+    restored_state,
+    saved_state,
+    unpack_model,
+    write,
+)
+from ..base.state import OnDemand, State
 from ..base.validation import one_row
 from ..params import threads
 from .core import Asked, BankCore, can_hold, core_keys, create, unwritten, written
@@ -25,7 +34,7 @@ from .core import Asked, BankCore, can_hold, core_keys, create, unwritten, writt
 _KIND = "ModelBank"
 
 
-class ModelBank(Portable):
+class ModelBank:
     """A million small models, one for each key: each learns as it would alone, bit for bit.
 
     For one model per user, device or shop, where a loop over a dict of models would spend its time
@@ -124,7 +133,7 @@ class ModelBank(Portable):
     def _learn_next(self, key: Key, x: NDArray[Any], y: Any) -> bool:
         """The short way; False, and nothing has happened, where something has to be read first."""
         with self._register:
-            core, target = self._core, self._model._direct_target
+            core, target = self._core, self._model._door.target
             if core is None or target is None:
                 return False
             try:
@@ -160,7 +169,7 @@ class ModelBank(Portable):
         face = object.__new__(type(model))
         face.__dict__.update(model.__dict__)
         if core is None:
-            face._labels = _declared(model)
+            face.__dict__["_state"] = State(None, "", {}, {}, labels=_declared(model))  # type: ignore[arg-type]
             scores = np.zeros((len(rows), face._outputs()))
         else:
             core.threads = threads(model.n_jobs)
@@ -333,6 +342,10 @@ class ModelBank(Portable):
         with self._register:
             state = None if self._core is None else self._core.state()
             return {"model": self._model, "state": state}
+
+    __reduce_ex__ = reduced
+    __getstate__ = saved_state
+    __setstate__ = restored_state
 
     def _live_on(self, state: dict[str, Any]) -> None:
         self._model, self._core = state["model"], None

@@ -1,32 +1,35 @@
 """What every estimator shares: the one learn loop, the one score loop, the contract around them."""
 
 from .certificate import Certificate, CertificateError, Verified, verify
-from .classifier import BatchClassifier, OnlineClassifier
+from .classifier import OnlineClassifier
 from .estimator import OnlineEstimator
-from .kernel_method import (
+from .groups import (
     AnyKernel,
     FreeBias,
     KernelBias,
     KernelMethod,
+    LinearOrKernel,
+    LinearStepLearner,
+    Multiclass,
+    PassByPass,
+    Settling,
     SoftMargin,
+    StepByStep,
+    StepLearner,
     StoresExamples,
+    TowardsOptimum,
+    WithBudget,
     WithGamma,
 )
-from .linear_or_kernel import LinearOrKernel
-from .multiclass import Multiclass
 from .outlier import OnlineOutlierDetector
-from .passes import PassByPass, StepByStep
+from .parameters import lists
 from .persistence import load
 from .regressor import OnlineRegressor
-from .room import WithBudget
 from .settled import SettledWarning
-from .step_learner import LinearStepLearner, StepLearner
-from .towards_optimum import TowardsOptimum
-from .transformer import KernelFeatures, OnlineTransformer
+from .transformer import KernelFeatures, OfKernel, OnlineTransformer
 
 __all__ = [
     "AnyKernel",
-    "BatchClassifier",
     "Certificate",
     "CertificateError",
     "FreeBias",
@@ -36,6 +39,7 @@ __all__ = [
     "LinearOrKernel",
     "LinearStepLearner",
     "Multiclass",
+    "OfKernel",
     "OnlineClassifier",
     "OnlineEstimator",
     "OnlineOutlierDetector",
@@ -43,6 +47,7 @@ __all__ = [
     "OnlineTransformer",
     "PassByPass",
     "SettledWarning",
+    "Settling",
     "SoftMargin",
     "StepByStep",
     "StepLearner",
@@ -51,6 +56,7 @@ __all__ = [
     "Verified",
     "WithBudget",
     "WithGamma",
+    "lists",
     "load",
     "verify",
 ]

@@ -71,17 +71,16 @@ def retrained_without(model: Any, gone: Ids) -> Any:
     """A model with these parameters that learned only the other examples that this one holds."""
     rows = _held_by(model, gone)
     demand_rows_left(rows.ids, rows.y if is_classifier(model) else None)
-    labels = getattr(model, "_labels", None)
     classes: Any = None
-    if labels is not None and model.classes is None:
+    if is_classifier(model) and model.classes is None:
+        labels = model._labels
         met = labels.is_open or model._classes_met
         classes = "open" if labels.is_open else None if met else labels.arrived()
         if met and not labels.is_open and not rows.of_fit.any():  # the rows of fit are all gone
             classes = np.unique(np.asarray(rows.y))
     fresh = rows.teach(clone(model), classes)
-    for name in ("feature_names_in_", "_names"):
-        if name in model.__dict__:
-            fresh.__dict__[name] = model.__dict__[name]
+    if model._vocabulary is None:
+        fresh._state = fresh._state.but(columns=model._state.columns)
     return fresh
 
 
@@ -145,12 +144,7 @@ def _weights(model: Any, e: Evidence, order: NDArray[np.intp]) -> NDArray[np.flo
 def adopt(model: Any, fresh: Any) -> None:
     """Let a model go on as the one that was trained again; ids and counts stay."""
     note_gone(fresh, model._next_id)
-    number, gap = model._next_id, model._id_gap
-    state = {name: value for name, value in fresh.__dict__.items() if name != "_register"}
-    model.__dict__.update(state)
-    for name in model.__dict__.keys() - state.keys() - {"_register"}:
-        del model.__dict__[name]
-    model._next_id, model._id_gap = number, gap
+    model._state = fresh._state
     model._set_fast_path()
 
 

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from .keys import Keys
 from .labels import NO_LABELS, Labels
-from .rows import Rows
-from .validation import Columns
+from .rows import Columns, Rows
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Proved bounds: what a method may cost along a stream, beside a rival u that knows it beforehand.
 
-A class with a theorem is `Bounded`. Rows are those that the method sees: with a constant feature
+A class with a theorem lists `Bounded`. Rows are those that the method sees: with a constant feature
 for its bias and, for a kernel, with coordinates whose dot products are the kernel's values.
 """
 
@@ -8,36 +8,45 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from .parameters import Parameters, group
+
 Floats = NDArray[np.float64]
 
 
-class Bounded:
-    """A learner of two classes, or of targets, whose cost on every stream a theorem bounds."""
+@group
+class Bounded(Parameters):
+    """A learner of two classes, or of targets, whose cost on every stream a theorem bounds.
 
-    _theorem: ClassVar[str]  #: whose it is
-    _counts: ClassVar[str] = "mistakes"  #: what it bounds
+    ``_theorem`` says whose it is, ``_counts`` what it bounds. ``_bound(X, y, u)`` is what may have
+    been paid after each row, beside the rival ``u``; infinite where the theorem is silent.
+    """
 
-    def _bound(self, X: Floats, y: Floats, u: Floats) -> Floats:
-        """What may have been paid after each row; infinite where the theorem is silent."""
-        raise NotImplementedError
 
-    def _rivals(self, X: Floats, y: Floats) -> Iterable[Floats]:
-        """Weights worth comparing with, found on the whole stream; any others are as fair."""
-        return separators(X, y)
+def counted(model: Any) -> str:
+    """What the theorem bounds."""
+    return str(getattr(model, "_counts", "mistakes"))
 
-    def _only_for(self, **settings: Any) -> None:
-        """Refuses settings for which nothing is proved."""
-        for name, value in settings.items():
-            if getattr(self, name) != value:
-                raise ValueError(
-                    f"{name} must be {value!r} for a proved bound, got {getattr(self, name)!r}"
-                )
+
+def rivals(model: Any, X: Floats, y: Floats) -> Iterable[Floats]:
+    """Weights worth comparing with, found on the whole stream; any others are as fair."""
+    own = getattr(model, "_rivals", None)
+    found: Iterable[Floats] = separators(X, y) if own is None else own(X, y)
+    return found
+
+
+def only_for(model: Any, **settings: Any) -> None:
+    """Refuses settings for which nothing is proved."""
+    for name, value in settings.items():
+        if getattr(model, name) != value:
+            raise ValueError(
+                f"{name} must be {value!r} for a proved bound, got {getattr(model, name)!r}"
+            )
 
 
 def separators(X: Floats, y: Floats) -> Iterator[Floats]:

@@ -15,45 +15,25 @@ from sklearn.utils.validation import assert_all_finite
 
 from .. import queries
 from ..params import check_flag, check_numbers, check_word
+from . import pairs, solution
 from .balance import ClassCounts
 from .batch import Batch
-from .certificate import Evidence
+from .certificate import Claim, Evidence
 from .core import Core
 from .estimator import OnlineEstimator
-from .fast_path import OneByOne
 from .gamma import FirstExamples
-from .labels import NO_LABELS, Labels
-from .parameters import special
-from .progress import Progress
+from .groups import Multiclass, TowardsOptimum
+from .labels import Labels
+from .parameters import lists, special
 from .rows import Rows
-from .sklearn_types import BaseEstimator, ClassifierMixin
+from .sklearn_types import ClassifierMixin
+from .verbs import Without
+
+NOT_PROBABLE = "its scores are no probabilities; CalibratedOnline({0}(...)) has it"
 
 
-class _KnownClasses(BaseEstimator):
-    """The state of a classifier besides that of any estimator."""
-
-    _labels: Labels = NO_LABELS
-    _weights_lost: bool = False  # sample weights are part of those of balanced classes
-    _class_factors: NDArray[np.float64] | None = None  # the weight of each class; None: all are 1
-    _class_counts: ClassCounts | None = None  # of the examples learned, where weights hang on them
-    _classes_met: bool = False  # rows said which classes there are
-
-
-class NoProbabilities:
-    """``predict_proba`` that is not there, for ``hasattr`` too, and says who has it."""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    def __get__(self, model: Any, owner: type) -> Any:
-        raise AttributeError(
-            f"{owner.__name__} has no {self.name}: its scores are no probabilities; "
-            f"CalibratedOnline({owner.__name__}(...)) has it"
-        )
-
-
-class BatchClassifier(ClassifierMixin, OnlineEstimator, _KnownClasses):
-    """Fits class labels from all rows at once: everything a classifier does but go on learning."""
+class OnlineClassifier(ClassifierMixin, OnlineEstimator):
+    """An :class:`OnlineEstimator` for class labels."""
 
     class_weight: Mapping[Any, float] | Literal["balanced"] | None = special(
         default=None,
@@ -77,321 +57,10 @@ class BatchClassifier(ClassifierMixin, OnlineEstimator, _KnownClasses):
         "n_support_": "number of support vectors of each class (one-vs-rest problem)",
     }
     _measure = "accuracy"
+    # Parameters that a pair of classes does not have, and the value that leaves them out.
+    _not_of_pairs: ClassVar[Mapping[str, Any]] = {}
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Scores of the rows of ``X``; learns nothing.
-
-        Returns
-        -------
-        array of shape (n,) for two classes, positive for ``classes_[1]``; else (n, n_classes)
-        """
-        scores = self._scores(X)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The most likely label of each row of ``X``; learns nothing."""
-        scores = self._scores(X)
-        return self._labels.decode(scores)
-
-    def decide_one(self, x: Any) -> Any:
-        """``decision_function`` of one 1-D array or dict: a float for two classes, else an array.
-
-        0.0 before anything was learned.
-        """
-        if not self.__sklearn_is_fitted__():
-            return 0.0
-        scores = self._labels.signed_one(self._scores_one(x))
-        return scores[0] if len(scores) == 1 else np.array(scores)
-
-    def predict_one(self, x: Any) -> Any:
-        """The most likely label of one 1-D array or dict; ``None`` before any class is known."""
-        if "_core" not in self.__dict__:
-            labels = self._declared_labels()
-            return labels.names[0].item() if labels is not None and len(labels) else None
-        return self._labels.decode_one(self._scores_one(x))
-
-    @property
-    def mistakes_(self) -> int:
-        """Examples whose class the newest weights did not put first, before each was learned.
-
-        The test-then-train count that mistake bounds speak of; a tie is a mistake. Each pass of
-        ``fit`` adds its own.
-        """
-        return int(self._offered("mistakes", "mistakes_", "it takes no step per example"))
-
-    predict_proba = NoProbabilities()
-    predict_log_proba = NoProbabilities()
-    predict_proba_one = NoProbabilities()
-
-    def wants_label(self, X: Any) -> NDArray[np.bool_]:
-        """Which rows of ``X`` deserve a label, by this model's ``query``; learns nothing.
-
-        Models without a parameter ``query`` ask inside their margin, and before anything was
-        learned every row is on the boundary. This looks at the rows of one call: where they come
-        one by one, labels come late or there is a budget, ask at a :class:`~onlinesvm.LabelDesk`.
-        """
-        if not self.__sklearn_is_fitted__():
-            rows, _ = self._read_rows(X, fresh=True)
-            return self._asks().mask(np.zeros((len(rows), 1)))
-        return self._asks().mask(self._margins(X))
-
-    def _margins(self, X: Any) -> NDArray[np.float64]:
-        """The scores in units of the margin, which queries look at."""
-        return self._scores(X)
-
-    def _asks(self) -> queries.Query:
-        return queries.resolve(getattr(self, "query", "margin"))
-
-    # --- labels -------------------------------------------------------------------------------
-
-    def _read_targets(
-        self, y: Any, n: int, classes: Any, *, fresh: bool, whole: bool
-    ) -> tuple[NDArray[Any], Labels, Sequence[int]]:
-        y = self._read_labels(y, n)
-        if whole:
-            check_classification_targets(y)
-            declared = self._declared_labels()
-            labels = declared or Labels(np.unique(y), is_open=declared is not None)
-        else:
-            labels = self._labels_for(classes, fresh=fresh)
-        return self._encode(labels, y)
-
-    def _one_target(self, y: Any) -> NDArray[Any]:
-        if np.ndim(y) != 0:
-            raise ValueError(f"y must be one label, got {y!r}")
-        if isinstance(y, str | int | float | np.generic):
-            return np.asarray([y])
-        label = np.empty(1, dtype=object)
-        label[0] = y
-        return label
-
-    def _read_labels(self, y: Any, n: int) -> NDArray[Any]:
-        labels = self._read_column(y, n)
-        if labels.dtype.kind == "O" and any(label is None for label in labels):
-            raise ValueError("y contains None; drop the examples that have no label")
-        if labels.dtype.kind in "fO":
-            assert_all_finite(labels, input_name="y")
-        return labels
-
-    def _declared_labels(self) -> Labels | None:
-        """What the constructor says about the classes: nothing, that they are open, or all."""
-        if self.classes is None:
-            return None
-        if isinstance(self.classes, str):
-            check_word("classes", self.classes, ("open",))
-            return Labels([], is_open=True)
-        return Labels(_distinct(self.classes), is_open=False)
-
-    def _encode(
-        self, labels: Labels, y: NDArray[Any]
-    ) -> tuple[NDArray[np.int32], Labels, list[int]]:
-        """The number of each label, the labels known at the end, and where new ones arrive."""
-        codes = labels.encode(y)
-        if codes.min() >= 0:
-            return codes, labels, []
-        arrivals = labels.newcomers(y, codes)
-        if not labels.is_open:
-            raise ValueError(
-                f"y contains the unknown label {next(iter(arrivals.values()))!r}; known are "
-                f"{labels.names.tolist()!r}; use classes='open' for labels that appear later"
-            )
-        extended = labels.extended(arrivals.values())
-        return extended.encode(y), extended, list(arrivals)
-
-    def _begin(self, batch: Batch) -> None:
-        balanced = self.class_weight == "balanced"
-        counts = ClassCounts(np.zeros(0, dtype=np.int64)).and_then(batch.targets)
-        factors = counts.factors(len(batch.labels)) if balanced else self._factors(batch.labels)
-        super()._begin(batch)
-        self._class_factors, self._class_counts = factors, counts if balanced else None
-        self._classes_met = self._weights_lost = False
-        self._set_labels(batch.known)
-
-    def _fit(self, batch: Batch) -> None:
-        super()._fit(batch)
-        self._classes_met = not self._declared_labels()  # said nothing, or that they are open
-
-    def _note(self, batch: Batch) -> None:
-        super()._note(batch)
-        self._class_factors = self._factors(batch.labels)
-        if len(batch.labels) - len(batch.arrivals) > len(self._labels):
-            self._set_labels(batch.known)
-
-    def _takes_several_verbs(self, batch: Batch) -> bool:
-        return len(batch.labels) > len(self._labels) or super()._takes_several_verbs(batch)
-
-    def _set_labels(self, labels: Labels) -> None:
-        """Make these the classes of the model."""
-        self._core.grow(max(2, len(labels)))
-        self._labels = labels
-        self.classes_ = labels.names
-        self._set_fast_path()
-
-    def _admit_labels(self, batch: Batch, row: int, *, publish: bool) -> None:
-        if not batch.arrivals:
-            return
-        known = self._classes_at(batch, row)
-        if publish and known > len(self._labels):  # a copy of all labels: not for each newcomer
-            self._set_labels(batch.labels.first(known))
-        elif known > 2:
-            self._core.grow(known)
-
-    def _classes_at(self, batch: Batch, row: int) -> int:
-        return len(batch.labels) - len(batch.arrivals) + bisect_right(batch.arrivals, row)
-
-    def _grow(self, core: Core, classes: int) -> None:
-        core.grow(max(2, classes))
-
-    def _settled_on(self, ids: NDArray[np.int64]) -> dict[str, Any]:
-        found, ids = super()._settled_on(ids), self._not_wholly_gone(ids)
-        if self._class_counts is not None and (len(ids) or "class_weight" in self._removed_from):
-            found["class_weight"] = "balanced"  # every example weighs what came before and with it
-        return found
-
-    def _settled_without(self, evidence: Evidence) -> dict[str, Any]:
-        found = super()._settled_without(evidence)
-        if self._labels.is_open or self._classes_met:
-            held = set(evidence.label.tolist())
-            lost = [str(c) for n, c in enumerate(self._labels.arrived().tolist()) if n not in held]
-            found |= {"classes": ", ".join(lost)} if lost else {}
-        return found
-
-    def _core_target(self) -> Callable[[Any], float | None] | None:
-        return None if self._class_factors is not None else self._labels.codes.get
-
-    def _factors(self, labels: Labels) -> NDArray[np.float64] | None:
-        """The weight of each class, those that arrive in this batch included; None: all are 1."""
-        if self.class_weight is None:
-            return None
-        if self._class_counts is not None:
-            return self._class_counts.factors(len(labels))
-        if not isinstance(self.class_weight, Mapping):
-            raise ValueError(
-                f"class_weight must be None, 'balanced' or a dict, got {self.class_weight!r}"
-            )
-        strangers = [label for label in self.class_weight if label not in labels.codes]
-        if strangers and not labels.is_open:
-            raise ValueError(
-                f"class_weight has the label {strangers[0]!r}, which is not among the classes "
-                f"{labels.names.tolist()!r}"
-            )
-        given = [self.class_weight.get(label, 1.0) for label in labels.codes]
-        factors = check_numbers("class_weight", given)
-        if not np.isfinite(factors).all() or (factors < 0).any():
-            raise ValueError("class_weight must map labels to finite numbers >= 0")
-        return factors
-
-    def _weighted(self, batch: Batch) -> Batch:
-        if self._class_factors is None:
-            return batch
-        factors = self._class_factors[batch.targets]
-        self._weights_lost |= self._class_counts is not None and _weighs(batch)
-        return replace(batch, weights=factors * (1.0 if batch.weights is None else batch.weights))
-
-    def _weighted_as_it_comes(self, batch: Batch) -> Batch:
-        if self._class_counts is None:
-            return self._weighted(batch)
-        if self._next_id == self._id_gap:  # nothing was learned yet
-            self._class_counts = ClassCounts(np.zeros(0, dtype=np.int64))
-        self._weights_lost |= _weighs(batch)
-        counting = batch.counting()
-        weights = np.ones(len(batch.rows)) if batch.weights is None else batch.weights.copy()
-        weights[counting] *= self._class_counts.running(batch.targets[counting])
-        return replace(batch, weights=weights, counts_classes=True)
-
-    def _learn_part(self, batch: Batch, start: int, stop: int, progress: Progress) -> None:
-        super()._learn_part(batch, start, stop, progress)
-        self._count_classes(batch, start, stop)
-
-    def _warm_up(self, batch: Batch, held: FirstExamples) -> Batch:
-        left = super()._warm_up(batch, held)
-        self._count_classes(batch, 0, len(batch.rows) - len(left.rows))
-        return left
-
-    def _count_classes(self, batch: Batch, start: int, stop: int) -> None:
-        """Count the examples that were learned: Ctrl-C leaves those out that were not."""
-        if not batch.counts_classes or self._class_counts is None or batch.weights is None:
-            return
-        codes = batch.targets[start:stop][batch.weights[start:stop] > 0]
-        self._class_counts = self._class_counts.and_then(codes)
-        self._class_factors = self._class_counts.factors(len(batch.labels))
-
-    def _tally(self, rows: Rows, targets: NDArray[np.float64]) -> float:
-        guesses = self._labels.decode(self._by_output(rows.score(self._core)))
-        return float((guesses == self._labels.arrived()[targets.astype(np.intp)]).sum())
-
-    def _by_output(self, values: NDArray[Any], axis: int = -1) -> NDArray[Any]:
-        return self._labels.signed(values, axis)
-
-    # --- persistence --------------------------------------------------------------------------
-
-    def _facts(self) -> dict[str, Any]:
-        return super()._facts() | {
-            "classes": self._labels.arrived(),  # as the core numbers them
-            "open": self._labels.is_open,
-            "class_factors": self._class_factors,
-            **({} if self._class_counts is None else {"class_counts": self._class_counts.counts}),
-            **({"classes_met": True} if self._classes_met and self._claim is not None else {}),
-            **({"weights_lost": True} if self._weights_lost and self._claim is not None else {}),
-        }
-
-    def _recall(self, facts: dict[str, Any]) -> None:
-        super()._recall(facts)
-        self._labels = Labels(facts["classes"], is_open=bool(facts["open"]))
-        if np.shape(facts["classes"]) != (len(self._labels),):
-            raise ValueError("its classes are not distinct")
-        self.classes_ = self._labels.names
-        self._classes_met = check_flag("classes_met", facts.get("classes_met", False))
-        self._weights_lost = check_flag("weights_lost", facts.get("weights_lost", False))
-        self._class_factors = facts["class_factors"]
-        if self._class_factors is not None:
-            factors = np.asarray(self._class_factors, dtype=np.float64)
-            if factors.ndim != 1 or len(factors) < len(self._labels):
-                raise ValueError("its class weights do not fit its classes")
-            if not (np.isfinite(factors).all() and (factors >= 0).all()):
-                raise ValueError("its class weights are not finite numbers >= 0")
-            self._class_factors = factors
-        if self._begun.get("class_weight") == "balanced":
-            self._class_counts = self._recalled_counts(facts["class_counts"])
-        self._set_fast_path()
-
-    def _recalled_counts(self, saved: Any) -> ClassCounts:
-        counts = np.asarray(saved)
-        if counts.ndim != 1 or counts.dtype != np.int64 or (counts < 0).any():
-            raise ValueError("its class counts are not whole numbers >= 0")
-        if len(counts) > len(self._labels):
-            raise ValueError("its class counts do not fit its classes")
-        return ClassCounts(counts)
-
-    def _demand_known(self, held: FirstExamples) -> None:
-        codes, known = held.targets, held.classes
-        fits = (codes >= 0) & (codes < known) & (codes == np.floor(codes))
-        if not fits.all() or known.max(initial=0) > len(self._labels):
-            raise ValueError("its first examples are of classes that it does not know")
-
-    def _outputs(self) -> int:
-        return len(self._labels) if len(self._labels) > 2 else 1
-
-    # --- what it knows ------------------------------------------------------------------------
-
-    @property
-    def n_support_(self) -> NDArray[np.int64]:
-        """Support vectors of each class; with more than two, of each one-vs-rest problem."""
-        coef = self._by_output(np.asarray(self._support("n_support_")["coef"]), axis=0)
-        if len(coef) == 1:
-            return np.array([(coef[0] < 0).sum(), (coef[0] > 0).sum()])
-        return np.asarray((coef != 0).sum(axis=1))
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = True
-        return tags
-
-
-class OnlineClassifier(BatchClassifier, OneByOne):
-    """A classifier that goes on learning: ``partial_fit`` and ``learn_one``."""
-
-    def partial_fit(
+    def partial_fit(  # type: ignore[override]
         self,
         X: Any,
         y: Any,
@@ -429,6 +98,104 @@ class OnlineClassifier(BatchClassifier, OneByOne):
         """
         return self._go_on(X, y, sample_weight, ids, keys, classes)
 
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Scores of the rows of ``X``; learns nothing.
+
+        Returns
+        -------
+        array of shape (n,) for two classes, positive for ``classes_[1]``; else (n, n_classes)
+        """
+        scores = self._scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most likely label of each row of ``X``; learns nothing."""
+        scores = self._scores(X)
+        return self._labels.decode(scores)
+
+    def decide_one(self, x: Any) -> Any:
+        """``decision_function`` of one 1-D array or dict: a float for two classes, else an array.
+
+        0.0 before anything was learned.
+        """
+        if not self.__sklearn_is_fitted__():
+            return 0.0
+        scores = self._labels.signed_one(self._scores_one(x))
+        return scores[0] if len(scores) == 1 else np.array(scores)
+
+    def predict_one(self, x: Any) -> Any:
+        """The most likely label of one 1-D array or dict; ``None`` before any class is known."""
+        if not self.__sklearn_is_fitted__():
+            labels = self._declared_labels()
+            return labels.names[0].item() if labels is not None and len(labels) else None
+        return self._labels.decode_one(self._scores_one(x))
+
+    @property
+    def mistakes_(self) -> int:
+        """Examples whose class the newest weights did not put first, before each was learned.
+
+        The test-then-train count that mistake bounds speak of; a tie is a mistake. Each pass of
+        ``fit`` adds its own.
+        """
+        return int(self._offered("mistakes", "mistakes_", "it takes no step per example"))
+
+    predict_proba = Without(NOT_PROBABLE)
+    predict_log_proba = Without(NOT_PROBABLE)
+    predict_proba_one = Without(NOT_PROBABLE)
+
+    def wants_label(self, X: Any) -> NDArray[np.bool_]:
+        """Which rows of ``X`` deserve a label, by this model's ``query``; learns nothing.
+
+        Models without a parameter ``query`` ask inside their margin, and before anything was
+        learned every row is on the boundary. This looks at the rows of one call: where they come
+        one by one, labels come late or there is a budget, ask at a :class:`~onlinesvm.LabelDesk`.
+        """
+        if not self.__sklearn_is_fitted__():
+            rows, _ = self._read_rows(X, fresh=True)
+            return self._asks().mask(np.zeros((len(rows), 1)))
+        return self._asks().mask(self._margins(X))
+
+    def _margins(self, X: Any) -> NDArray[np.float64]:
+        """The scores in units of the margin, which queries look at."""
+        return pairs.margins(self, X) if pairs.votes(self) else self._scores(X)
+
+    def _asks(self) -> queries.Query:
+        return queries.resolve(getattr(self, "query", "margin"))
+
+    # --- labels -------------------------------------------------------------------------------
+
+    def _read_targets(
+        self, y: Any, n: int, classes: Any, *, fresh: bool, whole: bool
+    ) -> tuple[NDArray[Any], Labels, Sequence[int]]:
+        plain = type(y) is np.ndarray and y.ndim == 1 and len(y) == n and y.dtype.kind in "biuU"
+        y = y if plain else self._read_labels(y, n)
+        if whole:
+            check_classification_targets(y)
+            declared = self._declared_labels()
+            labels = declared or Labels(np.unique(y), is_open=declared is not None)
+        elif fresh or classes is not None:
+            labels = self._labels_for(classes, fresh=fresh)
+        else:
+            labels = self._state.labels
+        return self._encode(labels, y)
+
+    def _one_target(self, y: Any) -> NDArray[Any]:
+        if np.ndim(y) != 0:
+            raise ValueError(f"y must be one label, got {y!r}")
+        if isinstance(y, str | int | float | np.generic):
+            return np.asarray([y])
+        label = np.empty(1, dtype=object)
+        label[0] = y
+        return label
+
+    def _read_labels(self, y: Any, n: int) -> NDArray[Any]:
+        labels = self._read_column(y, n)
+        if labels.dtype.kind == "O" and any(label is None for label in labels):
+            raise ValueError("y contains None; drop the examples that have no label")
+        if labels.dtype.kind in "fO":
+            assert_all_finite(labels, input_name="y")
+        return labels
+
     def _said_of_one(self) -> dict[str, Any]:
         told = self.classes is not None or self.__sklearn_is_fitted__()
         return {} if told else {"classes": "open"}
@@ -463,6 +230,265 @@ class OnlineClassifier(BatchClassifier, OneByOne):
                 f"{known.names.tolist()!r}; leave it out, or use classes='open'"
             )
         return known
+
+    def _declared_labels(self) -> Labels | None:
+        """What the constructor says about the classes: nothing, that they are open, or all."""
+        if self.classes is None:
+            return None
+        if isinstance(self.classes, str):
+            check_word("classes", self.classes, ("open",))
+            return Labels([], is_open=True)
+        return Labels(_distinct(self.classes), is_open=False)
+
+    def _encode(
+        self, labels: Labels, y: NDArray[Any]
+    ) -> tuple[NDArray[np.int32], Labels, list[int]]:
+        """The number of each label, the labels known at the end, and where new ones arrive."""
+        codes = labels.encode(y)
+        if codes.min() >= 0:
+            return codes, labels, []
+        arrivals = labels.newcomers(y, codes)
+        if not labels.is_open:
+            raise ValueError(
+                f"y contains the unknown label {next(iter(arrivals.values()))!r}; known are "
+                f"{labels.names.tolist()!r}; use classes='open' for labels that appear later"
+            )
+        extended = labels.extended(arrivals.values())
+        return extended.encode(y), extended, list(arrivals)
+
+    def _begin(self, batch: Batch) -> None:
+        balanced = self.class_weight == "balanced"
+        counts = _NOTHING_COUNTED.and_then(batch.targets) if balanced else None
+        factors = self._factors(batch.labels, counts)
+        super()._begin(batch)
+        self._state = self._state.but(class_factors=factors, class_counts=counts)
+        self._set_labels(batch.known)
+
+    def _fit(self, batch: Batch) -> None:
+        super()._fit(batch)
+        met = not self._declared_labels()  # it said nothing, or that they are open
+        self._state = self._state.but(classes_met=met)
+
+    def _note(self, batch: Batch) -> None:
+        super()._note(batch)
+        state = self._state
+        if self.class_weight is not None:
+            factors = self._factors(batch.labels, state.class_counts)
+            self._state = state.but(class_factors=factors)
+        if batch.labels is not state.labels and len(batch.known) > len(state.labels):
+            self._set_labels(batch.known)
+
+    def _set_labels(self, labels: Labels) -> None:
+        """Make these the classes of the model."""
+        self._core.grow(max(2, len(labels)))
+        self._state = self._state.but(labels=labels)
+        self._set_fast_path()
+
+    def _admit_labels(self, batch: Batch, row: int, *, publish: bool) -> None:
+        if not batch.arrivals:
+            return
+        known = self._classes_at(batch, row)
+        if publish and known > len(self._labels):  # a copy of all labels: not for each newcomer
+            self._set_labels(batch.labels.first(known))
+        elif known > 2:
+            self._core.grow(known)
+
+    def _classes_at(self, batch: Batch, row: int) -> int:
+        return len(batch.labels) - len(batch.arrivals) + bisect_right(batch.arrivals, row)
+
+    def _grow(self, core: Core, classes: int) -> None:
+        core.grow(max(2, classes))
+
+    def _settled_on(self, ids: NDArray[np.int64]) -> dict[str, Any]:
+        found, ids = super()._settled_on(ids), self._not_wholly_gone(ids)
+        if self._class_counts is not None and (len(ids) or "class_weight" in self._removed_from):
+            found["class_weight"] = "balanced"  # every example weighs what came before and with it
+        return found
+
+    def _settled_without(self, evidence: Evidence) -> dict[str, Any]:
+        found = super()._settled_without(evidence)
+        if self._labels.is_open or self._classes_met:
+            held = set(evidence.label.tolist())
+            lost = [str(c) for n, c in enumerate(self._labels.arrived().tolist()) if n not in held]
+            found |= {"classes": ", ".join(lost)} if lost else {}
+        return found
+
+    def _core_target(self) -> Callable[[Any], float | None] | None:
+        return None if self._class_factors is not None else self._labels.codes.get
+
+    def _factors(self, labels: Labels, counts: ClassCounts | None) -> NDArray[np.float64] | None:
+        """The weight of each class, those that arrive in this batch included; None: all are 1."""
+        if self.class_weight is None:
+            return None
+        if counts is not None:
+            return counts.factors(len(labels))
+        if not isinstance(self.class_weight, Mapping):
+            raise ValueError(
+                f"class_weight must be None, 'balanced' or a dict, got {self.class_weight!r}"
+            )
+        strangers = [label for label in self.class_weight if label not in labels.codes]
+        if strangers and not labels.is_open:
+            raise ValueError(
+                f"class_weight has the label {strangers[0]!r}, which is not among the classes "
+                f"{labels.names.tolist()!r}"
+            )
+        given = [self.class_weight.get(label, 1.0) for label in labels.codes]
+        factors = check_numbers("class_weight", given)
+        if not np.isfinite(factors).all() or (factors < 0).any():
+            raise ValueError("class_weight must map labels to finite numbers >= 0")
+        return factors
+
+    def _weighted(self, batch: Batch) -> Batch:
+        if self._class_factors is None:
+            return batch
+        factors = self._class_factors[batch.targets]
+        if self._class_counts is not None and _weighs(batch):
+            self._weights_lost = True
+        return replace(batch, weights=factors * (1.0 if batch.weights is None else batch.weights))
+
+    def _weighted_as_it_comes(self, batch: Batch) -> Batch:
+        counts = self._class_counts
+        if counts is None:
+            return self._weighted(batch)
+        if self._next_id == self._id_gap:  # nothing was learned yet
+            self._class_counts = counts = _NOTHING_COUNTED
+        if _weighs(batch):
+            self._weights_lost = True
+        counting = batch.counting()
+        weights = np.ones(len(batch.rows)) if batch.weights is None else batch.weights.copy()
+        weights[counting] *= counts.running(batch.targets[counting])
+        return replace(batch, weights=weights, counts_classes=True)
+
+    def _count_classes(self, batch: Batch, start: int, stop: int) -> None:
+        """Count the examples that were learned: Ctrl-C leaves those out that were not."""
+        if not batch.counts_classes or self._class_counts is None or batch.weights is None:
+            return
+        codes = batch.targets[start:stop][batch.weights[start:stop] > 0]
+        counts = self._class_counts.and_then(codes)
+        factors = counts.factors(len(batch.labels))
+        self._state = self._state.but(class_counts=counts, class_factors=factors)
+
+    def _tally(self, rows: Rows, targets: NDArray[np.float64]) -> float:
+        guesses = self._labels.decode(self._by_output(rows.score(self._core)))
+        return float((guesses == self._labels.arrived()[targets.astype(np.intp)]).sum())
+
+    def _by_output(self, values: NDArray[Any], axis: int = -1) -> NDArray[Any]:
+        return self._labels.signed(values, axis)
+
+    # --- persistence --------------------------------------------------------------------------
+
+    def _facts(self) -> dict[str, Any]:
+        state = self._state
+        counts = state.class_counts
+        return super()._facts() | {
+            "classes": state.labels.arrived(),  # as the core numbers them
+            "open": state.labels.is_open,
+            "class_factors": state.class_factors,
+            **({} if counts is None else {"class_counts": counts.counts}),
+            **({"classes_met": True} if state.classes_met and self._claim is not None else {}),
+            **({"weights_lost": True} if state.weights_lost and self._claim is not None else {}),
+        }
+
+    def _recall(self, facts: dict[str, Any]) -> None:
+        super()._recall(facts)
+        labels = Labels(facts["classes"], is_open=bool(facts["open"]))
+        if np.shape(facts["classes"]) != (len(labels),):
+            raise ValueError("its classes are not distinct")
+        met = check_flag("classes_met", facts.get("classes_met", False))
+        lost = check_flag("weights_lost", facts.get("weights_lost", False))
+        factors = facts["class_factors"]
+        if factors is not None:
+            factors = np.asarray(factors, dtype=np.float64)
+            if factors.ndim != 1 or len(factors) < len(labels):
+                raise ValueError("its class weights do not fit its classes")
+            if not (np.isfinite(factors).all() and (factors >= 0).all()):
+                raise ValueError("its class weights are not finite numbers >= 0")
+        balanced = self._state.begun.get("class_weight") == "balanced"
+        counts = _recalled_counts(facts["class_counts"], len(labels)) if balanced else None
+        self._state = self._state.but(
+            labels=labels,
+            class_factors=factors,
+            class_counts=counts,
+            classes_met=met,
+            weights_lost=lost,
+        )
+
+    def _demand_known(self, held: FirstExamples) -> None:
+        codes, known = held.targets, held.classes
+        fits = (codes >= 0) & (codes < known) & (codes == np.floor(codes))
+        if not fits.all() or known.max(initial=0) > len(self._labels):
+            raise ValueError("its first examples are of classes that it does not know")
+
+    def _outputs(self) -> int:
+        return len(self._labels) if len(self._labels) > 2 else 1
+
+    # --- what it knows ------------------------------------------------------------------------
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The labels, in ascending order."""
+        self._fitted_core("classes_")
+        return self._labels.names
+
+    @property
+    def n_support_(self) -> NDArray[np.int64]:
+        """Support vectors of each class; with more than two, of each one-vs-rest problem."""
+        return solution.n_support(self)
+
+    def _stem_for(self, batch: Batch) -> str:
+        paired = lists(type(self), Multiclass) and self._takes_pairs(batch)
+        return f"{self._stem}Pairs" if paired else self._core_stem()
+
+    def _takes_pairs(self, batch: Batch) -> bool:
+        if self.multiclass != "auto":
+            return bool(self.multiclass == "one-vs-one")
+        few = 2 < len(batch.labels) <= _MOST_PAIRED and not batch.labels.is_open
+        return few and all(getattr(self, n) == none for n, none in self._not_of_pairs.items())
+
+    def _core_stems(self) -> tuple[str, ...]:
+        if not lists(type(self), Multiclass):
+            return super()._core_stems()
+        stems = {"one-vs-rest": self._stem, "one-vs-one": f"{self._stem}Pairs"}
+        return tuple(stem for way, stem in stems.items() if self.multiclass in (way, "auto"))
+
+    @property
+    def _stated(self) -> Claim | None:
+        if self._claim is None or not pairs.votes(self):
+            return self._claim
+        text = self._claim.text.replace("decision_function", "pairwise_decision_function")
+        return replace(self._claim, text=text)
+
+    def _votes(self) -> bool:
+        """Whether several machines vote."""
+        return pairs.votes(self)
+
+    def _by_machine(self, values: NDArray[Any]) -> NDArray[Any]:
+        """What the core gives for each machine, in the order of classes or of their pairs."""
+        if pairs.votes(self):
+            return values[self._labels.pairs()[0]]
+        return self._labels.columns(values)
+
+    def _end_pass(self) -> None:
+        if lists(type(self), TowardsOptimum):
+            self.finish()
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = True
+        return tags
+
+
+_MOST_PAIRED = 30  # classes
+_NOTHING_COUNTED = ClassCounts(np.zeros(0, dtype=np.int64))
+
+
+def _recalled_counts(saved: Any, classes: int) -> ClassCounts:
+    counts = np.asarray(saved)
+    if counts.ndim != 1 or counts.dtype != np.int64 or (counts < 0).any():
+        raise ValueError("its class counts are not whole numbers >= 0")
+    if len(counts) > classes:
+        raise ValueError("its class counts do not fit its classes")
+    return ClassCounts(counts)
 
 
 def _weighs(batch: Batch) -> bool:

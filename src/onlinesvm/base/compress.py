@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,13 @@ from sklearn.base import is_outlier_detector
 from sklearn.utils.validation import check_is_fitted
 
 from ..params import check_number
+from . import pairs
 from .compression import Compression
 from .core import Floats
-from .estimator import OnlineEstimator
 from .expansion import Expansion
 from .pursuit import Pursuit
 from .rows import Rows
+from .state import State
 
 # Kernels for which k(x, x) is the same everywhere: there a distance bounds every value.
 _BOUNDED = ("rbf", "laplacian", "chi2")
@@ -26,108 +27,101 @@ Numbers = NDArray[np.intp]
 _CLOSER = 0.9  # what to aim at where the direct figure is above the recurrence
 
 
-class Compressible(OnlineEstimator):
-    """A model made of examples with coefficients, of which it may keep fewer."""
+def compress(self: Any, tol: float, X: Any = None) -> Any:
+    """A copy that predicts the same within ``tol``, from fewer support vectors.
 
-    _scores_are_sums: ClassVar[bool] = True  # over examples, and a constant
+    The copy is of the same class: it predicts, is saved and loaded. It learns no more, and
+    nothing can be unlearned from it, since the examples left out are gone; ``fit`` starts
+    afresh. Vectors are chosen one by one, by how much each takes from the distance, and every
+    output is projected onto them. To choose k of n costs n^2 kernel values, about n k^2
+    operations and 8 n k bytes, where rows of ``X`` count to n.
 
-    def compress(self, tol: float, X: Any = None) -> Self:
-        """A copy that predicts the same within ``tol``, from fewer support vectors.
+    Parameters
+    ----------
+    tol : float > 0
+        How much any score, or score of a pair of classes, may change. Without ``X``, that of
+        any example whatever: a theorem, and most examples stay far below it. With ``X``, that
+        of its rows: a measurement, which needs far fewer vectors.
+    X : array, sparse matrix, data frame or list of dicts, optional
+        Rows like those to be predicted: some thousands, not only those trained on.
 
-        The copy is of the same class: it predicts, is saved and loaded. It learns no more, and
-        nothing can be unlearned from it, since the examples left out are gone; ``fit`` starts
-        afresh. Vectors are chosen one by one, by how much each takes from the distance, and every
-        output is projected onto them. To choose k of n costs n^2 kernel values, about n k^2
-        operations and 8 n k bytes, where rows of ``X`` count to n.
+    Returns
+    -------
+    model
+        With :attr:`compression_`, which has the bound and what was measured.
 
-        Parameters
-        ----------
-        tol : float > 0
-            How much any score, or score of a pair of classes, may change. Without ``X``, that of
-            any example whatever: a theorem, and most examples stay far below it. With ``X``, that
-            of its rows: a measurement, which needs far fewer vectors.
-        X : array, sparse matrix, data frame or list of dicts, optional
-            Rows like those to be predicted: some thousands, not only those trained on.
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onlinesvm import RampSVC
+    >>> X = np.random.default_rng(0).normal(size=(2000, 2))
+    >>> model = RampSVC(gamma=1.0).fit(X[:1000], (X[:1000] ** 2).sum(axis=1) > 1)
+    >>> few = model.compress(tol=0.1)
+    >>> len(few.support_) < len(model.support_) / 3, few.compression_.bound <= 0.1
+    (True, True)
+    >>> bool(abs(few.decision_function(X) - model.decision_function(X)).max() < 0.05)
+    True
+    """
+    check_is_fitted(self)
+    check_number("tol", tol, above=0)
+    _demand_compressible(self, everywhere=X is None)
+    with self._register:
+        whole = _expansion(self)
+        facts = self._facts()
+    if X is None:
+        few, found = _everywhere(whole, tol)
+    else:
+        rows, _ = self._read_rows(X, fresh=False, learning=False)
+        few, found = _on_rows(whole, tol, rows, self.dtype)
+    model = type(self)(**self.get_params(deep=False))
+    state = self._state
+    name = few.stem + self.dtype.removeprefix("float")
+    core = few.core(self.dtype, voting=few.classes > 0)
+    model._state = State(core, name, state.core_settings, state.begun, state.altered)
+    model._recall(facts | {"compression": found.to_facts()})
+    model._keys = None  # whose the examples were: they are gone
+    model._set_fast_path()
+    return model
 
-        Returns
-        -------
-        model
-            With :attr:`compression_`, which has the bound and what was measured.
 
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from onlinesvm import RampSVC
-        >>> X = np.random.default_rng(0).normal(size=(2000, 2))
-        >>> model = RampSVC(gamma=1.0).fit(X[:1000], (X[:1000] ** 2).sum(axis=1) > 1)
-        >>> few = model.compress(tol=0.1)
-        >>> len(few.support_) < len(model.support_) / 3, few.compression_.bound <= 0.1
-        (True, True)
-        >>> bool(abs(few.decision_function(X) - model.decision_function(X)).max() < 0.05)
-        True
-        """
-        check_is_fitted(self)
-        check_number("tol", tol, above=0)
-        self._demand_compressible(everywhere=X is None)
-        with self._register:
-            whole = self._expansion()
-            facts = self._facts()
-        if X is None:
-            few, found = _everywhere(whole, tol)
-        else:
-            rows, _ = self._read_rows(X, fresh=False, learning=False)
-            few, found = _on_rows(whole, tol, rows, self.dtype)
-        model = type(self)(**self.get_params(deep=False))
-        model._core_name = few.stem + self.dtype.removeprefix("float")
-        model._core_settings = self._core_settings
-        model._install(few.core(self.dtype, voting=few.classes > 0))
-        model._recall(facts | {"compression": found.to_facts()})
-        model.__dict__.pop("_keys", None)  # whose the examples were: they are gone
-        return model
+def _expansion(self: Any) -> Expansion:
+    if pairs.votes(self):
+        return pairs.expansion(self)
+    return Expansion.of(self._core, self._core_settings["kernel"], _constants(self))
 
-    @property
-    def compression_(self) -> Compression:
-        """How far this copy may be from the model it came from; only after :meth:`compress`."""
-        if self._compression is None:
-            raise AttributeError(
-                f"{type(self).__name__} has no compression_: it was not made by compress"
-            )
-        return self._compression
 
-    def _expansion(self) -> Expansion:
-        return Expansion.of(self._core, self._core_settings["kernel"], self._constants())
+def _constants(self: Any) -> Floats:
+    """What is added to the sums of each output, in the order of the core."""
+    if is_outlier_detector(self):
+        return np.array([0.0 - self._core.level])
+    own = self._core.bias() if hasattr(self._core, "bias") else np.zeros(self._core.outputs)
+    return np.asarray(own, dtype=np.float64)
 
-    def _constants(self) -> Floats:
-        """What is added to the sums of each output, in the order of the core."""
-        if is_outlier_detector(self):
-            return np.array([0.0 - self._core.level])
-        own = self._core.bias() if hasattr(self._core, "bias") else np.zeros(self._core.outputs)
-        return np.asarray(own, dtype=np.float64)
 
-    def _demand_compressible(self, *, everywhere: bool) -> None:
-        self._demand_whole("compress")
-        if not self._scores_are_sums:
-            raise NotImplementedError(
-                f"{type(self).__name__} cannot compress: its scores are distances, not sums over "
-                "examples; NormaOneClassSVM and PokerOneClassSVM can."
-            )
-        if self._is_pairwise():
-            raise NotImplementedError(
-                f"{type(self).__name__} with kernel='precomputed' cannot compress: rows to predict "
-                "would have to keep the columns of all examples, so nothing would be saved; a "
-                "kernel of features can, and a budget bounds what is kept while it learns."
-            )
-        if self._held is not None:
-            raise ValueError(
-                f"gamma={self.gamma!r} is not settled yet; learn more examples before compress, "
-                "or set gamma to a number"
-            )
-        self._support("compress")  # an error where there are weights
-        if everywhere and self._core_settings["kernel"]["name"] not in _BOUNDED:
-            raise ValueError(
-                "X must be given, rows on which tol is to hold: k(x, x) of this kernel has no "
-                "bound, so no bound holds everywhere"
-            )
+def _demand_compressible(self: Any, *, everywhere: bool) -> None:
+    self._demand_whole("compress")
+    if not self._scores_are_sums:
+        raise NotImplementedError(
+            f"{type(self).__name__} cannot compress: its scores are distances, not sums over "
+            "examples; NormaOneClassSVM and PokerOneClassSVM can."
+        )
+    if self._is_pairwise():
+        raise NotImplementedError(
+            f"{type(self).__name__} with kernel='precomputed' cannot compress: rows to predict "
+            "would have to keep the columns of all examples, so nothing would be saved; a "
+            "kernel of features can, and a budget bounds what is kept while it learns."
+        )
+    if self._held is not None:
+        raise ValueError(
+            f"gamma={self.gamma!r} is not settled yet; learn more examples before compress, "
+            "or set gamma to a number"
+        )
+    self._support("compress")  # an error where there are weights
+    if everywhere and self._core_settings["kernel"]["name"] not in _BOUNDED:
+        raise ValueError(
+            "X must be given, rows on which tol is to hold: k(x, x) of this kernel has no "
+            "bound, so no bound holds everywhere"
+        )
 
 
 def _everywhere(whole: Expansion, tol: float) -> tuple[Expansion, Compression]:

@@ -1,89 +1,74 @@
-"""The learn loop and the score loop, which all algorithms share.
+"""What every estimator is. Above 350 lines: the verbs with their docstrings, and every hook that a
+method may override, are one class, so that no method has a tower of classes above it.
 
-An algorithm's own class names its core (``_stem``) and declares its parameters. Everything else is
-here and in the base classes, in two steps that are kept apart on purpose: first the whole call is
-validated, touching nothing, then it is learned. An error in the input can therefore never leave
-half a change behind.
+An algorithm's own class names its core (``_stem``), declares its parameters and lists groups of
+them. A call is validated completely, touching nothing, before it is learned: an error in the input
+can never leave half a change behind. What the model knows is one value, its ``_state``.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any, ClassVar, Literal, Self
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from typing import Any, ClassVar, Literal, Self, dataclass_transform, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from .. import kernels
-from ..params import check_count, check_flag, threads
-from .attributes import FittedAttributes
-from .batch import Batch
-from .compression import Compression
-from .core import Core, Floats, Ids, create, revive
-from .fast_path import FastPath, OneByOne
-from .gamma import FirstExamples, Spread
-from .keys import Keys
-from .labels import NO_LABELS, Labels
-from .locking import OneVerbAtATime
-from .optimality import Optimality
-from .parameters import Parametrised, special, word
-from .persistence import Persistent
-from .progress import LiveBar, Progress
-from .reconfiguring import Reconfigurable
-from .rows import Rows, SparseRows, as_rows
-from .settled import IdRuns
-from .validation import MAX_ID, Columns, InputValidation
-from .vocabulary import Vocabulary
-
-# A slab is what is learned between two chances to report or to let a signal in. It is short
-# enough for its small arrays to be allocated without asking the system for pages.
-_SLAB_ROWS = 1024
-_SLAB_ROWS_WATCHED = 16  # rows are tested before their slab is learned: the first must be short
-_SLAB_ROWS_MOST = 16384
-# Every slab remembers the weights it found, to be taken back to: so many of them cost as much as
-# learning a row.
-_WEIGHTS_PER_ROW = 4
-_SLAB_ROWS_OF_WEIGHTS_MOST = 1 << 18
-_SLAB_SECONDS = 0.1
-_ONES = np.ones(_SLAB_ROWS_MOST)
-# Weights and targets, and values, beyond which a call is followed by a look at some scores; at how
-# many, and how large they may be.
-_FAR, _FAR_VALUE = 1e12, 1e60
-_ASKED, _LARGEST_SCORE = 32, 1e150
-# What a new beginning forgets besides the core.
-_OF_ONE_LIFE = (
-    "feature_names_in_",
-    "_names",
-    "_vocabulary",
-    "_keys",
-    "_checked",
-    "_unchecked",
-    "_compression",
-    "_removed_from",
-    "_by_fit",
-    "_wholly_gone",
+from ..params import check_word, threads
+from . import (
+    learning,
+    passes,
+    persistence,
+    reconfiguring,
+    solution,
+    tolerance,
+    unlearning,
+    validation,
 )
-_ONES.flags.writeable = False
+from .batch import Batch
+from .certificate import Certificate, Claim
+from .compression import Compression
+from .core import Core, Ids, offers
+from .door import SHUT, learn_plain, scores_one, set_door
+from .gamma import FirstExamples, gamma_of, spread_of, warn_if_far
+from .groups import LinearOrKernel, LinearStepLearner, PassByPass
+from .keys import Key, Keys, read_key, read_keys, read_wanted
+from .knowing import Knowing
+from .labels import NO_LABELS, Labels
+from .locking import AllOrNothing, take_turns
+from .parameters import (
+    Parameter,
+    core_params,
+    count,
+    declare,
+    flag,
+    inherit,
+    lists,
+    number,
+    special,
+    word,
+)
+from .persistence import reduced, restored_state, saved_state
+from .progress import LiveBar, Progress
+from .rows import Rows
+from .state import Known, OnDemand, State
+from .validation import one_row
 
 
-class OnlineEstimator(
-    Parametrised,
-    OneVerbAtATime,
-    Reconfigurable,
-    FastPath,
-    Optimality,
-    FittedAttributes,
-    Persistent,
-    InputValidation,
-):
+@dataclass_transform(
+    kw_only_default=True,
+    eq_default=False,
+    field_specifiers=(number, count, flag, word, special, inherit),
+)
+class OnlineEstimator(Knowing):
     """Learns from a stream: ``partial_fit`` and ``learn_one`` give the same bits for any cut.
 
-    A face states ``_stem`` (``"Ramp"`` for ``_core.Model("Ramp", ...)``) and declares its
-    parameters.
+    A method states ``_stem`` (``"Ramp"`` for ``_core.Model("Ramp", ...)``), declares its
+    parameters, and lists the groups of those it shares with others.
     """
 
     dtype: Literal["float32", "float64"] = word(
@@ -104,17 +89,58 @@ class OnlineEstimator(
         default=False, type="bool", doc="Show a live bar when learning takes long."
     )
 
+    _parameters: ClassVar[Mapping[str, Parameter]]
     _attributes: ClassVar[Mapping[str, str]] = {
         "n_features_in_, feature_names_in_": "as in scikit-learn",
         "n_seen_": "int, examples that arrived",
         "nbytes_": "int, memory of the model",
     }
+
+    # --- what is special about a method -------------------------------------------------------
+
+    _stem: ClassVar[str]  # of its core: "Ramp" for _core.Model("Ramp", ...)
     _measure: ClassVar[str]  # what the progress bar counts
     # What cutting a stream otherwise gives: the same bits or, where every call is solved as a
     # whole, the same solution within tol, or another optimum where there are several.
     _any_cut_gives: ClassVar[Literal["bits", "solution", "optimum"]] = "bits"
+    _knows_weights: ClassVar[bool] = False  # which group of parameters it lists says so
+    # Whether examples are collected and solved when a call ends; and a call of one as well.
+    _solves_calls: ClassVar[bool] = False
+    _collects_one: ClassVar[bool] = True
+    # The verbs that leave every optimality condition within tol; checked now and then.
+    _optimal_after: ClassVar[tuple[Literal["learn", "unlearn"], ...]] = ()
+    # What a certificate of unlearning states; None: there is none.
+    _claim: ClassVar[Claim | None] = None
+    # Parameters that a core takes up whose state is given to a new one.
+    _taken_up: ClassVar[tuple[str, ...]] = ("cache_bytes",)
+    # By dtype: values up to here can do no harm; values beyond are not kept.
+    _far: ClassVar[Mapping[str, float]] = {"float32": np.inf, "float64": 1e60}
+    _largest: ClassVar[Mapping[str, float]] = {
+        "float32": float(np.finfo(np.float32).max),
+        "float64": np.inf,
+    }
+    _scores_are_sums: ClassVar[bool] = True  # over examples, and a constant
+    # Parameters that a program took from rows for it, such as gamma from all parts of a data set.
+    _settled_elsewhere = ()
 
-    # --- a call -------------------------------------------------------------------------------
+    # --- what it knows ------------------------------------------------------------------------
+
+    _register = OnDemand()  # its lock, with the numbers of its examples
+    _door = SHUT  # of learn_one; its state is ``_state``, whose fields are there as ``_field``
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        declare(cls)
+        take_turns(cls)
+        cls._knows_weights = lists(cls, LinearOrKernel) or lists(cls, LinearStepLearner)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if name[0] != "_" and name[-1] != "_" and "_state" in self.__dict__:
+            self._altered = True
+            self._set_fast_path()
+
+    # --- learning -----------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, keys: Any = None) -> Self:
         """Forget everything, then learn the rows of ``X``.
@@ -138,414 +164,12 @@ class OnlineEstimator(
     def _fit_rows(self, X: Any, y: Any, sample_weight: Any, ids: Any, keys: Any) -> Self:
         """``fit`` of rows that may have ids already."""
         batch = self._read(X, y, sample_weight, ids, keys, fresh=True, whole=True)
-        with self._all_or_nothing("a new core"):  # the core before is kept until this one is
+        with AllOrNothing(self, "a new core"):  # the core before is kept until this one is
             self._fit(batch)
             self._by_fit = True
-            self._demand_scores(batch)
+            if self._goes_far(batch):
+                learning.demand_scores(self, batch)
         return self
-
-    def _go_on(
-        self, X: Any, y: Any, sample_weight: Any, ids: Any, keys: Any, classes: Any = None
-    ) -> Self:
-        """``partial_fit`` of all tasks: learn these rows after those learned before."""
-        fresh = not self.__sklearn_is_fitted__()
-        self._ready()
-        batch = self._read(X, y, sample_weight, ids, keys, classes, fresh=fresh)
-        several = self._takes_several_verbs(batch)
-        with self._all_or_nothing(
-            "a new core" if fresh else "several steps" if several else "one step"
-        ):
-            if fresh:
-                self._begin(batch)
-                self._held = None if self._spread is None else FirstExamples()
-                self._set_fast_path()
-            else:
-                self._note(batch)
-            batch = self._weighted_as_it_comes(batch)
-            self._learn(batch)
-            self._demand_scores(batch)
-            if self._spread is not None and not fresh:
-                self._warn_if_far(self._spread_of(batch))
-        return self
-
-    def _read(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
-        ids: Any,
-        keys: Any,
-        classes: Any = None,
-        *,
-        fresh: bool,
-        whole: bool = False,
-    ) -> Batch:
-        """Validate a call; ``fresh``: nothing was learned yet; ``whole``: nothing will follow."""
-        rows, columns = self._read_rows(X, fresh=fresh)
-        targets, labels, arrivals = self._read_targets(
-            y, len(rows), classes, fresh=fresh, whole=whole
-        )
-        weights = self._read_weights(sample_weight, len(rows), some=whole)
-        given = self._read_ids(ids, len(rows), fresh=fresh)
-        self._demand_columns(rows, given, fresh=fresh, whole=whole)
-        named = self._read_keys(keys, len(rows), given)
-        return Batch(rows, columns, targets, weights, given, labels, arrivals, named)
-
-    def _read_targets(
-        self, y: Any, n: int, classes: Any, *, fresh: bool, whole: bool
-    ) -> tuple[NDArray[Any], Labels, Sequence[int]]:
-        """Targets for the core, the labels known at the end, and the rows where new ones come."""
-        return np.zeros(n), NO_LABELS, ()
-
-    # --- learning -----------------------------------------------------------------------------
-
-    def _demand_scores(self, batch: Batch) -> None:
-        """A ValueError if rows far beyond all others have left a model without finite scores.
-
-        It looks at a few rows, and only where weights, targets or values are very large.
-        """
-        if self._is_pairwise() or not self._goes_far(batch):
-            return
-        asked = [batch.rows.picked(_spread_out(len(batch.rows)))]
-        keeps_rows = hasattr(self._core, "support") and not self._learns_weights()
-        if keeps_rows and len(self._core.support()["ids"]):
-            vectors = self.support_vectors_
-            asked.append(as_rows(vectors[_spread_out(vectors.shape[0])]))
-        for rows in asked:
-            try:
-                fine = np.abs(rows.score(self._core)).max(initial=0.0) < _LARGEST_SCORE
-            except ValueError:  # one is no number
-                fine = False
-            if not fine:
-                raise ValueError(
-                    "X, y, sample_weight: after these rows scores would be too large for numbers; "
-                    "scale the features and the weights"
-                )
-
-    def _goes_far(self, batch: Batch) -> bool:
-        """Whether weights, targets or values are so large that sums of products may overflow."""
-        weight = 0.0 if batch.weights is None else float(batch.weights.max(initial=0.0))
-        target = float(np.abs(batch.targets).max(initial=0.0))
-        return max(weight, target) > _FAR or batch.rows.reach_beyond(self._far_value())
-
-    def _far_value(self) -> float:
-        """Values up to here can do no harm; those of float32 never do."""
-        return _FAR_VALUE if self.dtype == "float64" else np.inf
-
-    @contextmanager
-    def _all_or_nothing(
-        self, ahead: Literal["a new core", "one step", "several steps"]
-    ) -> Iterator[None]:
-        """Whatever fails inside, the model is as it was.
-
-        One step is undone by Ctrl-C, too; a new core or one that took several steps keeps those
-        that were finished, and can go on.
-        """
-        facts = dict(self.__dict__)
-        names = 0 if self._vocabulary is None else len(self._vocabulary)
-        numbers = self._next_id, self._id_gap
-        noted = 0 if self._keys is None else self._keys.mark()
-        core: Any = facts.get("_core")
-        state = core.state() if ahead == "several steps" else {}
-        risky = state and self._core_settings.get("kernel", {}).get("name") == "function"
-        if risky:  # what failed once may fail again: the way back must not call it
-            self._core = revive(self._core_name, self._core_settings, state)
-        changes = core.changes if core is not None else 0
-        try:
-            if ahead == "one step":
-                core.begin()
-            yield
-            if ahead == "one step":
-                core.commit()
-        except BaseException as failure:
-            if ahead == "one step":
-                core.rollback()
-                if core.changes != changes:  # too late: it stands
-                    raise
-            elif not isinstance(failure, Exception):
-                self._strike_out()
-                raise
-            self.__dict__.update(facts)  # first: threads that look on never see half a model
-            for name in self.__dict__.keys() - facts.keys():
-                del self.__dict__[name]
-            self._next_id, self._id_gap = numbers
-            if self._vocabulary is not None:
-                self._vocabulary.shorten(names)
-            if self._keys is not None:
-                self._keys.back_to(noted)
-            if state and not risky:
-                self._core.load(state)
-            raise
-
-    def _takes_several_verbs(self, batch: Batch) -> bool:
-        """Whether one call of the core is not enough for a batch."""
-        at_once = _SLAB_ROWS_WATCHED if self.verbose else self._slab_rows()
-        return self._solves_calls or len(batch.rows) > at_once
-
-    def _slab_rows(self) -> int:
-        """Rows of the first slab where nobody watches: more for weights of many features.
-
-        The core lets signals and readers in by itself, so a slab of short steps may be long.
-        """
-        if not self._learns_weights():
-            return _SLAB_ROWS
-        rows = getattr(self, "n_features_in_", 0) // _WEIGHTS_PER_ROW
-        return max(_SLAB_ROWS, min(rows, _SLAB_ROWS_OF_WEIGHTS_MOST))
-
-    def _core_looks_first(self) -> bool:
-        # Who watches scores the rows before they are learned.
-        return self._learns_weights() and not self.verbose
-
-    def _learns_weights(self) -> bool:
-        """Whether it learns a weight for each feature, and keeps no examples."""
-        return False
-
-    def _weighted(self, batch: Batch) -> Batch:
-        """The batch with the weight of each example as the core is to see it."""
-        return batch
-
-    def _weighted_as_it_comes(self, batch: Batch) -> Batch:
-        """The same for a part of a stream, where a weight may hang on what came before."""
-        return self._weighted(batch)
-
-    def _begin(self, batch: Batch) -> None:
-        """Forget everything and stand ready for the first example of ``batch``."""
-        settings = self._core_params(batch.columns.at_start)
-        if settings.get("budget_bytes") and batch.columns.newcomers is not None:
-            raise ValueError(
-                "budget in bytes cannot hold the names of dicts, which may never end; hash them "
-                "(OnlineHashing), pass arrays, or give a number of examples"
-            )
-        spread = self._spread_of(batch) if self._settles_gamma(settings) else None
-        if spread is not None:
-            settings["kernel"]["gamma"] = spread.gamma(self.gamma)
-        name = self._core_stem() + self.dtype.removeprefix("float")
-        core = create(name, settings)
-        for stale in _OF_ONE_LIFE:
-            self.__dict__.pop(stale, None)
-        self._next_id = self._id_gap = 0
-        self._held, self._spread, self._far = None, spread, False
-        ids = batch.ids
-        self._settled_by = IdRuns.first(len(batch.rows)) if ids is None else IdRuns.of(ids)
-        self._begun, self._altered = self.get_params(deep=False), False
-        self._core_name, self._core_settings = name, settings
-        self._sparsely = isinstance(batch.rows, SparseRows)
-        self._install(core)
-        self._note_columns(batch.columns)
-
-    def _fit(self, batch: Batch) -> None:
-        """Forget everything and learn a batch that holds all there is."""
-        self._begin(batch)
-        self._learn(self._weighted(batch))
-
-    def _note(self, batch: Batch) -> None:
-        """Remember what a batch says besides its examples."""
-        self._note_columns(batch.columns)
-
-    def _note_columns(self, columns: Columns) -> None:
-        if columns.newcomers is not None:
-            if self._vocabulary is None:
-                self._vocabulary = Vocabulary()
-            self._vocabulary.extend(columns.newcomers)
-            self._vocabulary.warn_if_endless()
-        elif columns.names is not None:
-            self.feature_names_in_ = columns.names
-            self._names = dict.fromkeys(columns.names.tolist())
-        self.n_features_in_ = columns.count
-        self._row_width = -1 if self._sparsely else columns.count
-
-    def _learn(self, batch: Batch) -> None:
-        """Learn a batch in row order, slab by slab; a signal between two slabs does no harm."""
-        if self._held is not None:
-            batch = self._warm_up(batch, self._held)
-        self._use_threads()
-        start = 0
-        try:
-            with self._progress(len(batch.rows)) as progress:
-                first = self._first_slab(len(batch.rows), progress)
-                for start, stop in _slabs(
-                    len(batch.rows), batch.arrivals, first, progress.watching
-                ):
-                    self._admit_labels(batch, start, publish=progress.watching)
-                    self._learn_part(batch, start, stop, progress)
-        finally:
-            self._admit_labels(batch, start, publish=True)
-        self._end_call("learn", len(batch.rows))
-
-    def _learn_part(self, batch: Batch, start: int, stop: int, progress: Progress) -> None:
-        rows = batch.rows.part(start, stop)
-        y = np.ascontiguousarray(batch.targets[start:stop], dtype=np.float64)
-        w = _ones(stop - start) if batch.weights is None else batch.weights[start:stop]
-        ids = self._ids_of(batch, start, stop)
-        tally = self._tally(rows, y) if progress.watching else 0.0  # before it learns
-        before, changes = (self._next_id, self._id_gap, self._held), self._core.changes
-        noted = 0 if self._keys is None else self._keys.mark()
-        try:  # noted before they are learned: Ctrl-C must not give a number twice
-            if self._held is not None:
-                counted = np.flatnonzero(w > 0)
-                self._held = self._holding(self._held, batch, start + counted, ids[counted])
-            self._count_in(ids, batch.keys_of(start, stop))
-            self._learn_slab(rows, y, w, ids)
-        except BaseException:
-            if self._core.changes == changes:  # they were not learned
-                self._next_id, self._id_gap, self._held = before
-                if self._keys is not None:
-                    self._keys.back_to(noted)
-            raise
-        self._tidy_keys()
-        if progress.watching:
-            progress.advance(stop - start, tally, getattr(self, "support_", None))
-
-    def _first_slab(self, n: int, progress: Progress) -> int:
-        """Rows learned before the first chance to report; all n where a call is one step."""
-        return _SLAB_ROWS_WATCHED if progress.watching else self._slab_rows()
-
-    def _learn_slab(self, rows: Rows, y: Floats, w: Floats, ids: Ids) -> None:
-        counts = w > 0
-        if not counts.all():
-            if self._core_looks_first():
-                self._demand_numbers(rows)  # also of those that do not count
-            counted = np.flatnonzero(counts)
-            rows, y, w, ids = rows.picked(counted), y[counted], w[counted], ids[counted]
-        if len(rows):
-            rows.learn(self._core, y, w, ids)
-
-    def _ids_of(self, batch: Batch, start: int, stop: int) -> NDArray[np.int64]:
-        """The ids of these rows, which are the next to be learned."""
-        if batch.ids is None:
-            return np.arange(self._next_id, self._next_id + stop - start, dtype=np.int64)
-        return batch.ids[start:stop]
-
-    def _count_in(self, ids: NDArray[np.int64], keys: Keys | None = None) -> None:
-        """Count examples in that bear these ids, and note their keys."""
-        self._note_keys(ids, keys)
-        seen = self._next_id - self._id_gap + len(ids)
-        self._next_id = max(self._next_id, int(ids.max()) + 1)
-        self._id_gap = self._next_id - seen
-
-    def _admit_labels(self, batch: Batch, row: int, *, publish: bool) -> None:
-        """Make room for the labels up to this row; ``publish``: show them in ``classes_``, too."""
-
-    def _tally(self, rows: Rows, targets: NDArray[np.float64]) -> float:
-        """How well the rows are predicted now, summed over them; for the progress bar."""
-        raise NotImplementedError
-
-    def _progress(self, total: int) -> Progress:
-        return LiveBar(type(self).__name__, total, self._measure) if self.verbose else Progress()
-
-    # --- scoring ------------------------------------------------------------------------------
-
-    def _scores(self, X: Any) -> NDArray[np.float64]:
-        """Scores of shape (n, outputs); changes nothing."""
-        check_is_fitted(self)
-        rows, _ = self._read_rows(X, fresh=False, learning=False)
-        self._use_threads()
-        return self._by_output(rows.score(self._core))
-
-    def _by_output(self, values: NDArray[Any], axis: int = -1) -> NDArray[Any]:
-        """What the core gives for each output, in the order of ``classes_``."""
-        return values
-
-    def _use_threads(self) -> None:
-        """As many as ``n_jobs`` says; the results are the same bits."""
-        self._core.threads = threads(self.n_jobs)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_core" in self.__dict__
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        kernel = getattr(self, "kernel", "linear")
-        tags.input_tags.sparse = not callable(kernel) and not self._is_pairwise()
-        tags.input_tags.pairwise = self._is_pairwise()
-        tags.input_tags.positive_only = kernel == "chi2"
-        return tags
-
-    # --- persistence --------------------------------------------------------------------------
-
-    def _install(self, core: Core) -> None:
-        self._core = core
-        self._set_fast_path()
-
-    def _facts(self) -> dict[str, Any]:
-        made = self._compression
-        return ({} if made is None else {"compression": made.to_facts()}) | {
-            "n_features_in": self.n_features_in_,
-            "feature_names": getattr(self, "feature_names_in_", None),
-            "vocabulary": None if self._vocabulary is None else self._vocabulary.names(),
-            "sparsely": self._sparsely,
-            "next_id": self._next_id,
-            "id_gap": self._id_gap,
-            "begun": dict(self._begun) if self._changed() else None,
-            "held": None if self._held is None else self._held.to_facts(),
-            **self._settled_facts(),
-            **self._key_facts(),
-        }
-
-    def _recall(self, facts: dict[str, Any]) -> None:
-        self.n_features_in_ = check_count("n_features_in", facts["n_features_in"])
-        names, vocabulary = facts["feature_names"], facts["vocabulary"]
-        if names is not None:
-            if np.shape(names) != (self.n_features_in_,) or vocabulary is not None:
-                raise ValueError("its feature names do not fit its features")
-            self.feature_names_in_ = np.asarray(names)
-            self._names = dict.fromkeys(self.feature_names_in_.tolist())
-        self._sparsely = check_flag("sparsely", facts["sparsely"])
-        if vocabulary is not None:
-            self._vocabulary = Vocabulary(vocabulary)
-            if len(vocabulary) != len(self._vocabulary) or not self._sparsely:
-                raise ValueError("its vocabulary has a name twice, or no sparse rows")
-            if len(vocabulary) != self.n_features_in_:
-                raise ValueError("its vocabulary does not fit its features")
-        self._row_width = -1 if self._sparsely else self.n_features_in_
-        self._next_id = check_count("next_id", facts["next_id"])
-        self._id_gap = check_count("id_gap", facts["id_gap"], at_least=-MAX_ID)
-        if self._id_gap > self._next_id or self._next_id > MAX_ID + 1:
-            raise ValueError("its ids are out of range")
-        if "compression" in facts:
-            self._compression = Compression.from_facts(facts["compression"])
-        self._begun = facts["begun"] or self.get_params(deep=False)
-        self._altered = facts["begun"] is not None
-        if self._settles_gamma(self._core_settings):
-            self._spread = Spread()
-        if facts["held"] is not None:
-            by_word = isinstance(self._begun.get("gamma"), str)
-            if not by_word or self._core_settings["kernel"]["name"] not in kernels.WITH_GAMMA:
-                raise ValueError("it holds examples that settle a gamma which is a number")
-            width, sparsely = self.n_features_in_, self._sparsely
-            self._held = FirstExamples.from_facts(facts["held"], width, sparsely=sparsely)
-        self._recall_settled(facts)
-        self._recall_keys(facts)
-        self._set_fast_path()
-
-    def _outputs(self) -> int:
-        """How many scores the core has to have."""
-        return 1
-
-    def _demand_fits(self, state: Mapping[str, NDArray[Any]]) -> None:
-        width = state["width"].tolist()
-        # Examples of weight 0 are counted but never reach the core.
-        own = int(self._is_pairwise())  # kernel values stand behind the number of their example
-        least = 0 if self._sparsely or not width else self.n_features_in_ + own
-        if not least <= width <= self.n_features_in_ + own:
-            raise ValueError("its examples are not as wide as its features are many")
-        if self._held is not None:
-            self._demand_known(self._held)
-        held = {} if self._held is None else {"ids": self._held.ids}
-        for name, ids in (*state.items(), *held.items()):
-            if ".lengths." in name or name.rpartition(".")[2] not in ("id", "ids"):
-                continue
-            if ids.max(initial=-1) >= self._next_id:
-                raise ValueError("an example has an id that was never given")
-
-    def _demand_known(self, held: FirstExamples) -> None:
-        """A ValueError if the first examples are of classes that the model does not know."""
-        if held.classes.any():
-            raise ValueError("its first examples have classes")
-
-
-class OnlineLearner(OnlineEstimator, OneByOne):
-    """An estimator that goes on learning, and has no classes that must be known beforehand."""
 
     def partial_fit(
         self,
@@ -580,28 +204,624 @@ class OnlineLearner(OnlineEstimator, OneByOne):
         """
         return self._go_on(X, y, sample_weight, ids, keys)
 
+    def learn_one(self, x: Any, y: Any = None, w: float = 1.0, key: Any = None) -> Self:
+        """Learn one example: ``partial_fit`` of one row without its validation cost.
 
-def _spread_out(n: int) -> NDArray[np.int64]:
-    """A few of n places, the last among them."""
-    return np.unique(np.linspace(0, n - 1, _ASKED).astype(np.int64))
+        Parameters
+        ----------
+        x : 1-D array or dict
+            A dict maps feature names to numbers; absent names are 0. A model started with dicts
+            takes new names at any time.
+        y : label or number
+            The target; outlier detectors ignore it. A classifier that was told nothing of its
+            classes takes them as they come, as with ``classes="open"``.
+        w : float, default=1.0
+            Sample weight.
+        key : int, str or tuple of these, optional
+            Whom the example belongs to, as ``keys`` of ``partial_fit``.
+
+        Returns
+        -------
+        self
+        """
+        if w == 1.0 and key is None:
+            straight = self._door.straight
+            if (straight is not None and straight(x, y)) or learn_plain(self, x, y):
+                return self
+        if key is not None and "_state" in self.__dict__:
+            return self._learn_bearing(key, x, y, w)
+        keys = None if key is None else [key]
+        more = {"sample_weight": w, "keys": keys, **self._said_of_one()}
+        return self.partial_fit(one_row(x), self._one_target(y), **more)
+
+    def _go_on(
+        self, X: Any, y: Any, sample_weight: Any, ids: Any, keys: Any, classes: Any = None
+    ) -> Self:
+        """``partial_fit`` of all tasks: learn these rows after those learned before."""
+        state = self.__dict__.get("_state")
+        if state is not None and state.altered:
+            self._ready()
+        batch = self._read(X, y, sample_weight, ids, keys, classes, fresh=state is None)
+        with AllOrNothing(self, "a new core" if state is None else self._ahead(batch)):
+            if state is None:
+                self._begin(batch)
+                self._held = None if self._spread is None else FirstExamples()
+                self._set_fast_path()
+            elif not (batch.columns is state.columns and batch.labels is state.labels):
+                self._note(batch)
+            if self._state.class_factors is not None:
+                batch = self._weighted_as_it_comes(batch)
+            self._learn(batch)
+            if self._goes_far(batch):
+                learning.demand_scores(self, batch)
+            if state is not None and state.spread is not None:
+                warn_if_far(self, spread_of(batch))
+        return self
+
+    def _ahead(self, batch: Batch) -> Literal["one step", "several steps"]:
+        """Whether one call of the core is enough for a batch."""
+        n, state = len(batch.targets), self._state
+        if batch.labels is not state.labels and len(batch.labels) > len(state.labels):
+            return "several steps"
+        if self._solves_calls:
+            several = n > 1 or self._collects_one or bool(batch.arrivals) or state.held is not None
+        else:
+            few = n <= learning.SLAB_ROWS_WATCHED
+            several = not few and (self.verbose or n > learning.slab_rows(self))
+        return "several steps" if several else "one step"
+
+    def _fit(self, batch: Batch) -> None:
+        """Forget everything and learn a batch that holds all there is."""
+        if lists(type(self), PassByPass):
+            passes.fit(self, batch)
+        else:
+            self._begin(batch)
+            self._learn(self._weighted(batch))
+
+    def _begin(self, batch: Batch) -> None:
+        """Forget everything and stand ready for the first example of ``batch``."""
+        state = learning.begun(self, batch)
+        self._next_id = self._id_gap = 0
+        self._state = state
+        self._set_fast_path()
+
+    def _note(self, batch: Batch) -> None:
+        """Remember what a batch says besides its examples."""
+        state = self._state
+        if batch.columns is not state.columns:
+            self._state = learning.with_columns(state, batch.columns)
+
+    _learn = learning.learn
+    _learn_part = learning.learn_part
+    _learn_slab = learning.learn_slab
+
+    def _solve(self) -> None:
+        """Solve for the rows that a call has collected."""
+        self._core.solve()
+
+    def _end_call(self, verb: Literal["learn", "unlearn"], changes: int) -> None:
+        """The last step of every call that learned or unlearned: so many examples changed."""
+        if verb == "learn":
+            self._warn_if_capped()
+        if verb in self._optimal_after:
+            self._check_tol(changes)
+
+    _warn_if_capped = tolerance.warn_if_capped
+    _check_tol = tolerance.check_tol
+
+    def _weighted(self, batch: Batch) -> Batch:
+        """The batch with the weight of each example as the core is to see it."""
+        return batch
+
+    def _weighted_as_it_comes(self, batch: Batch) -> Batch:
+        """The same for a part of a stream, where a weight may hang on what came before."""
+        return self._weighted(batch)
+
+    def _ids_of(self, batch: Batch, start: int, stop: int) -> Ids:
+        """The ids of these rows, which are the next to be learned."""
+        if batch.ids is None:
+            first = self._register.next
+            return np.arange(first, first + stop - start, dtype=np.int64)
+        return batch.ids[start:stop]
+
+    _count_in = learning.count_in
+
+    def _first_slab(self, n: int, progress: Progress) -> int:
+        """Rows learned before the first chance to report; all n where a call is one step."""
+        return learning.SLAB_ROWS_WATCHED if progress.watching else learning.slab_rows(self)
+
+    def _progress(self, total: int) -> Progress:
+        """What a call that is watched reports to."""
+        return LiveBar(type(self).__name__, total, self._measure)
+
+    def _tally(self, rows: Rows, targets: NDArray[np.float64]) -> float:
+        """How well the rows are predicted now, summed over them; for the progress bar."""
+        raise NotImplementedError
+
+    def _learns_weights(self) -> bool:
+        """Whether it learns a weight for each feature, and keeps no examples."""
+        kernel = self.__dict__.get("kernel", "linear")
+        return self._knows_weights and type(kernel) is str and kernel == "linear"
+
+    def _keeps_weights(self) -> bool:
+        """Whether the model in hand holds weights rather than examples."""
+        if lists(type(self), LinearOrKernel):
+            return bool(self._core_settings["kernel"]["name"] == "linear")
+        return lists(type(self), LinearStepLearner)
+
+    _goes_far = learning.goes_far
+    # Passes of fit, where it lists the group.
+
+    _pass_by_pass = passes.pass_by_pass
+    _criterion = passes.criterion
+
+    def _end_pass(self) -> None:
+        """What a method does at the end of a pass of ``fit``."""
+
+    # Classes, which only classifiers have.
+
+    def _admit_labels(self, batch: Batch, row: int, *, publish: bool) -> None:
+        """Make room for the labels up to this row; ``publish``: show them in ``classes_``, too."""
+
+    def _classes_at(self, batch: Batch, row: int) -> int:
+        """How many classes are known when a row of the batch comes; 0 where there are none."""
+        return 0
+
+    def _count_classes(self, batch: Batch, start: int, stop: int) -> None:
+        """Count the examples that were learned."""
+
+    def _grow(self, core: Core, classes: int) -> None:
+        """Let a core know how many classes there are."""
+
+    def _outputs(self) -> int:
+        """How many scores the core has to have."""
+        return 1
+
+    def _by_output(self, values: NDArray[Any], axis: int = -1) -> NDArray[Any]:
+        """What the core gives for each output, in the order of ``classes_``."""
+        return values
+
+    # --- reading a call -----------------------------------------------------------------------
+
+    def _read(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        ids: Any,
+        keys: Any,
+        classes: Any = None,
+        *,
+        fresh: bool,
+        whole: bool = False,
+    ) -> Batch:
+        """Validate a call; ``fresh``: nothing was learned yet; ``whole``: nothing will follow."""
+        rows, columns = self._read_rows(X, fresh=fresh)
+        n = rows.X.shape[0]
+        targets, labels, arrivals = self._read_targets(y, n, classes, fresh=fresh, whole=whole)
+        weights = given = named = None
+        if sample_weight is not None:
+            weights = self._read_weights(sample_weight, n, some=whole)
+        if ids is not None or self._register.next > validation.MAX_ID - n:
+            given = self._read_ids(ids, n, fresh=fresh)
+        if self._is_pairwise():
+            validation.demand_columns(self, rows, given, fresh=fresh, whole=whole)
+        if keys is not None or given is not None:
+            named = self._read_keys(keys, n, given)
+        return Batch(rows, columns, targets, weights, given, labels, arrivals, named)
+
+    _read_rows = validation.read_rows
+    _read_records = validation.read_records
+
+    def _read_targets(
+        self, y: Any, n: int, classes: Any, *, fresh: bool, whole: bool
+    ) -> tuple[NDArray[Any], Labels, Sequence[int]]:
+        """Targets for the core, the labels known at the end, and the rows where new ones come."""
+        return np.zeros(n), NO_LABELS, ()
+
+    _read_weights = staticmethod(validation.read_weights)
+
+    _read_ids = validation.read_ids
+    _read_column = validation.read_column
+
+    def _read_keys(self, keys: Any, n: int, ids: Ids | None = None) -> Keys | None:
+        """One key for each of n rows, where the model can make use of them."""
+        found = read_keys(keys, n)
+        if not self.can("unlearn"):
+            return None
+        if found is None and ids is not None and self._keys is not None:
+            return [None] * n  # ids of the caller's may have been others' before
+        return found
+
+    def _are_numbers(self, rows: Rows) -> bool:
+        """Whether every value can be learned from."""
+        return rows.within(self._largest.get(self.dtype, np.inf))
+
+    _demand_numbers = validation.demand_numbers
+    _check_kernel_takes = validation.check_kernel_takes
+
+    def _is_pairwise(self) -> bool:
+        """Whether rows are kernel values with the examples by id, in place of features."""
+        kernel = self.__dict__.get("kernel")
+        return type(kernel) is str and kernel == "precomputed"
+
+    # --- one example --------------------------------------------------------------------------
+
+    _set_fast_path = set_door
+
+    def _core_target(self) -> Callable[[Any], float | None] | None:
+        """What gives the core's number for a target, None for a bad one; None if nothing does."""
+        raise NotImplementedError
+
+    def _one_target(self, y: Any) -> Any:
+        """One target as a batch of one."""
+        return [y]
+
+    def _said_of_one(self) -> dict[str, Any]:
+        """What ``partial_fit`` is told besides, where examples come one by one."""
+        return {}
+
+    def _learn_bearing(self, key: Any, x: Any, y: Any, w: float) -> Self:
+        """``learn_one`` of an example that bears this key."""
+        key = read_key(key)
+        if not self.can("unlearn"):
+            return self.learn_one(x, y, w)
+        unlearning.learn_bearing(self, key, x, y, w)
+        return self
+
+    # --- scoring ------------------------------------------------------------------------------
+
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        """Scores of shape (n, outputs); changes nothing."""
+        if "_state" not in self.__dict__:
+            check_is_fitted(self)
+        rows, _ = self._read_rows(X, fresh=False, learning=False)
+        self._use_threads()
+        return self._by_output(rows.score(self._state.core))
+
+    _scores_one = scores_one
+
+    def _use_threads(self) -> None:
+        """As many as ``n_jobs`` says; the results are the same bits."""
+        self._state.core.threads = 1 if self.n_jobs is None else threads(self.n_jobs)
+
+    # --- unlearning ---------------------------------------------------------------------------
+
+    @overload
+    def unlearn(
+        self,
+        ids: ArrayLike | None = None,
+        *,
+        keys: Any = None,
+        certificate: Literal[False] = False,
+        scope: Literal["examples", "all"] = "examples",
+    ) -> Self: ...
+    @overload
+    def unlearn(
+        self,
+        ids: ArrayLike | None = None,
+        *,
+        keys: Any = None,
+        certificate: Literal[True],
+        scope: Literal["examples", "all"] = "examples",
+    ) -> Certificate: ...
+    def unlearn(
+        self,
+        ids: ArrayLike | None = None,
+        *,
+        keys: Any = None,
+        certificate: bool = False,
+        scope: Literal["examples", "all"] = "examples",
+    ) -> Self | Certificate:
+        """Forget examples, as if they had never been learned.
+
+        The exact, dual and core vector machines go to the solution without them. NORMA drops their
+        own terms; what later examples did because of them stays.
+
+        What was settled on rows stays as it is: ``gamma="scale"`` and
+        ``class_weight="balanced"``. Where rows that had a part in it are removed, a
+        :class:`SettledWarning` names it, and so does the certificate. ``scope="all"`` settles it
+        anew.
+
+        Parameters
+        ----------
+        ids : int or array of int
+            The ids given to ``partial_fit``, or the numbers 0, 1, 2, ... in order of arrival.
+            An example the model no longer holds has no influence left: its id is passed over,
+            so a request may safely be repeated.
+        keys : key or list of keys
+            Instead of ids: all examples that bear one of these keys. A tuple is one key. A key that
+            no example held bears is refused by name: a slip of the pen is no deletion.
+            :meth:`keys_held` lists those known.
+        certificate : bool, default=False
+            Return evidence instead of the model: a :class:`Certificate`, which
+            :func:`onlinesvm.verify` checks. It costs as much as predicting every example held.
+        scope : "examples" or "all", default="examples"
+            ``"all"`` leaves nothing of the examples, or raises and changes nothing: where they had
+            a part in something settled, the model is trained again on the examples it holds
+            besides, in the order of their ids. The certificate says what was settled anew and how
+            many examples were learned again.
+
+        Returns
+        -------
+        self, or with ``certificate=True`` a Certificate
+        """
+        how = check_word("scope", scope, ("examples", "all"))
+        done: Self | Certificate = unlearning.unlearn(self, ids, keys, certificate, how)
+        return done
+
+    def ids_of(self, keys: Any) -> Ids:
+        """The examples held that bear a key, or one of several.
+
+        Parameters
+        ----------
+        keys : key or list of keys
+            A tuple is one key.
+
+        Returns
+        -------
+        array of ids, in order of arrival
+        """
+        wanted = read_wanted(keys)
+        self._verb("unlearn")
+        found = [] if self._keys is None else self._keys.ids_of(wanted)
+        return np.array([n for n in found if self._holds(np.array([n]))], dtype=np.int64)
+
+    def keys_held(self) -> list[Key]:
+        """Every key that an example held bears, once, in order of arrival.
+
+        Looks all keys up.
+        """
+        self._verb("unlearn")
+        return [] if self._keys is None else self._keys.held_by(self._holds).keys()
+
+    def kkt_residual(self) -> float:
+        """How far the solution is from optimal: the largest violation of the KKT conditions.
+
+        Over all examples the model holds, in double whatever ``dtype`` is: kernel values anew
+        from the stored examples, times the stored coefficients. Costs as much as predicting them.
+        """
+        return float(self._verb("kkt_residual")())
+
+    def objective(self) -> float:
+        """The value of the problem the method solves, at the current solution; in double."""
+        return float(self._verb("objective")())
+
+    @classmethod
+    def can(cls, verb: str) -> bool:
+        """Whether this class offers ``"unlearn"``, ``"kkt_residual"`` or ``"objective"``."""
+        return offers(cls._stem, verb)
+
+    _verb = unlearning.verb
+    _read_gone = unlearning.read_gone
+    _holds = unlearning.holds
+    _strike_out = unlearning.strike_out
+    _settled_on = unlearning.settled_on
+    _settled_now = unlearning.settled_now
+    _not_wholly_gone = unlearning.not_wholly_gone
+    _demand_wholly = unlearning.demand_wholly
+    _held_of = unlearning.held_of
+    _settled_without = unlearning.settled_without
+
+    @property
+    def _stated(self) -> Claim | None:
+        """The claim, in the words of this model."""
+        return self._claim
+
+    def _polish(self) -> None:
+        """Go as near to the solution as a certificate deserves, where ``tol`` is loose."""
+
+    def _demand_whole(self, verb: str) -> None:
+        """A NotImplementedError if the examples that a verb needs were left out by ``compress``."""
+        if self._compression is not None:
+            raise NotImplementedError(
+                f"this {type(self).__name__} was compressed and cannot {verb}: the examples left "
+                "out are gone; the model it came from can, and fit starts afresh."
+            )
+
+    # --- parameters ---------------------------------------------------------------------------
+
+    _core_params = core_params
+
+    def _core_stem(self) -> str:
+        """Which core does the work, where parameters choose between several."""
+        return self._stem
+
+    def _stem_for(self, batch: Batch) -> str:
+        """The same, where its first rows choose, too."""
+        return self._core_stem()
+
+    def _core_stems(self) -> tuple[str, ...]:
+        """Those that may, by the parameters alone."""
+        return (self._core_stem(),)
+
+    def _ready(self) -> None:
+        if self._state.altered:
+            reconfiguring.ready(self)
+
+    _changed = reconfiguring.changed_parameters
+    _can_change = reconfiguring.can_change
+
+    def _carried_over(self, state: dict[str, Any]) -> dict[str, Any]:
+        """The state of the core as one with the parameters set now takes it."""
+        return state
+
+    _settings_with = reconfiguring.settings_with
+    # --- what it shows ------------------------------------------------------------------------
+
+    @property
+    def n_features_in_(self) -> int:
+        """Features of a row."""
+        self._fitted_core("n_features_in_")
+        return self._state.n_features
+
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """The names of the columns of a data frame."""
+        if self._feature_names is None:
+            raise AttributeError(f"{type(self).__name__} has no feature_names_in_")
+        return self._feature_names
+
+    @property
+    def _feature_names(self) -> NDArray[Any] | None:
+        state = self.__dict__.get("_state")
+        return None if state is None else state.columns.names
+
+    @property
+    def n_seen_(self) -> int:
+        """Examples that arrived, those of weight 0 included; unlearning does not lower it."""
+        self._fitted_core("n_seen_")
+        return self._next_id - self._id_gap
+
+    @property
+    def nbytes_(self) -> int:
+        """Bytes held by the core, names, keys, and examples that wait for gamma to be settled."""
+        core = self._fitted_core("nbytes_")
+        others = (self._held, self._keys, self._vocabulary)
+        return int(core.nbytes) + sum(other.nbytes for other in others if other is not None)
+
+    @property
+    def gamma_(self) -> float:
+        """The value of ``gamma`` in use."""
+        return gamma_of(self)
+
+    @property
+    def n_iter_(self) -> Any:
+        """Passes that :meth:`fit` made; a stream is one pass."""
+        if not lists(type(self), PassByPass):
+            raise AttributeError(f"{type(self).__name__} has no n_iter_")
+        self._fitted_core("n_iter_")
+        return self._n_iter
+
+    @property
+    def support_(self) -> NDArray[np.int64]:
+        """Ids of the support vectors."""
+        return np.asarray(self._support("support_")["ids"])
+
+    @property
+    def support_vectors_(self) -> Any:
+        """The support vectors, one per row; sparse when the model learned from sparse rows."""
+        return solution.vectors(self, self._support("support_vectors_"))
+
+    @property
+    def dual_coef_(self) -> NDArray[np.float64]:
+        """Signed coefficients of the support vectors, one row per output.
+
+        With ``multiclass="one-vs-one"`` and k classes, as ``SVC`` has them: k - 1 rows, which of a
+        support vector are its coefficients against the other classes in their order.
+        """
+        return solution.dual_coef(self)
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """The weights of each output or pair of classes; linear only."""
+        return solution.coef(self)
+
+    @property
+    def intercept_(self) -> NDArray[np.float64]:
+        """The bias of each output, or of each pair of classes."""
+        return solution.intercept(self)
+
+    @property
+    def labels_used_(self) -> int:
+        """Labels the model has asked for so far."""
+        return int(self._offered("labels_used", "labels_used_", "it asks for every label"))
+
+    @property
+    def compression_(self) -> Compression:
+        """How far this copy may be from the model it came from; only after :meth:`compress`."""
+        if self._compression is None:
+            raise AttributeError(
+                f"{type(self).__name__} has no compression_: it was not made by compress"
+            )
+        return self._compression
+
+    _support = solution.support
+
+    def _offered(self, name: str, attribute: str, reason: str) -> Any:
+        core = self._fitted_core(attribute)
+        if not hasattr(core, name):
+            reason = reason if self._compression is None else "compress left it out"
+            raise AttributeError(f"{type(self).__name__} has no {attribute}: {reason}")
+        return getattr(core, name)
+
+    def _fitted_core(self, attribute: str) -> Any:
+        state = self.__dict__.get("_state")
+        if state is None:
+            raise AttributeError(
+                f"{type(self).__name__} has no {attribute} yet; call fit or partial_fit first"
+            )
+        return state.core
+
+    @property
+    def _next_id(self) -> int:
+        return int(self._register.next)
+
+    @_next_id.setter
+    def _next_id(self, number: int) -> None:
+        self._register.next = int(number)
+
+    @property
+    def _id_gap(self) -> int:
+        """Ids passed over because callers brought their own, less those borne twice."""
+        return int(self._register.gap)
+
+    @_id_gap.setter
+    def _id_gap(self, numbers: int) -> None:
+        self._register.gap = int(numbers)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_state" in self.__dict__
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        kernel = getattr(self, "kernel", "linear")
+        tags.input_tags.sparse = not callable(kernel) and not self._is_pairwise()
+        tags.input_tags.pairwise = self._is_pairwise()
+        tags.input_tags.positive_only = kernel == "chi2"
+        return tags
+
+    # --- persistence --------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to ``path``, whole or not at all; the model is not touched.
+
+        :func:`onlinesvm.load` brings it back, and learning goes on as if it had never stopped,
+        bit for bit. What it could not bring back is refused here, before anything is written: a
+        function as kernel, a class of your own, labels that no file can hold.
+
+        Parameters
+        ----------
+        path : str or path
+            An existing file is replaced only once the new one is safely on disk. It keeps its
+            mode; a link keeps pointing to it.
+
+        Raises
+        ------
+        ValueError
+            When the model has something that a file without code cannot hold; pickle can.
+        """
+        persistence.save(self, path)
+
+    _arrays = persistence.arrays_of
+    _facts = persistence.facts_of
+    _recall = persistence.recall
+    _key_facts = unlearning.key_facts
+    _demand_fits = persistence.demand_fits
+
+    def _demand_known(self, held: FirstExamples) -> None:
+        """A ValueError if the first examples are of classes that the model does not know."""
+        if held.classes.any():
+            raise ValueError("its first examples have classes")
+
+    _live_state = persistence.live_state
+    _live_on = persistence.live_on
+    __reduce_ex__ = reduced
+    __getstate__ = saved_state
+    __setstate__ = restored_state
 
 
-def _ones(n: int) -> NDArray[np.float64]:
-    return _ONES[:n] if n <= len(_ONES) else np.ones(n)
-
-
-def _slabs(n: int, cuts: Sequence[int], first: int, watching: bool) -> Iterator[tuple[int, int]]:
-    """Consecutive (start, stop) over n rows that begin anew at every cut.
-
-    They grow from ``first`` rows while they take less than 0.1 s and, where progress is shown,
-    are a small part of what has passed.
-    """
-    size, start, most = first, 0, max(first, _SLAB_ROWS_MOST)
-    for end in (*cuts, n):
-        while start < end:
-            stop = min(end, start + size)
-            began = time.perf_counter()
-            yield start, stop
-            if stop - start == size and time.perf_counter() - began < _SLAB_SECONDS / 2:
-                size = min(2 * size, max(first, stop // 8 if watching else stop), most)
-            start = stop
+for _field in fields(State):
+    setattr(OnlineEstimator, f"_{_field.name}", Known(_field.name))
+declare(OnlineEstimator)
+take_turns(OnlineEstimator)

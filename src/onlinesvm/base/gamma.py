@@ -17,7 +17,6 @@ from .batch import Batch
 from .core import Core, create, revive
 from .rows import DenseRows, Rows, SparseRows
 from .settled import IdRuns
-from .state import ModelState
 
 #: The settings that make a core use every label.
 ASK_ALL = {"query": "all"}
@@ -151,118 +150,114 @@ def runs(classes: NDArray[np.int64]) -> list[tuple[int, int]]:
     return list(pairwise(cuts))
 
 
-class SettlesGamma(ModelState):
-    """An estimator whose ``gamma`` may be a word that the examples give a value."""
+def settles_gamma(model: Any, settings: Mapping[str, Any]) -> bool:
+    """Whether a word stands for gamma, and the kernel uses it."""
+    kernel = settings.get("kernel", {}).get("name")
+    return isinstance(getattr(model, "gamma", None), str) and kernel in kernels.WITH_GAMMA
 
-    _held: FirstExamples | None = None  # the first examples of a stream that settles gamma
-    _spread: Spread | None = None  # of the rows so far, where gamma depends on it
-    _far: bool = False  # the warning that they are far from what settled it was given
-    _settled_by: IdRuns | None = None  # the rows that settled gamma; None: nobody knows
-    _by_fit: bool = False  # these are the rows of a fit, and not the first of a stream
-    _removed_from: tuple[str, ...] = ()  # what was settled on rows removed since
-    _wholly_gone: IdRuns = IdRuns.first(0)  # ids whose rows left nothing: it was trained again
-    # Parameters that a program took from rows for it, such as gamma from all parts of a data set.
-    _settled_elsewhere: tuple[str, ...] = ()
 
-    def _settles_gamma(self, settings: Mapping[str, Any]) -> bool:
-        """Whether a word stands for gamma, and the kernel uses it."""
-        kernel = settings.get("kernel", {}).get("name")
-        return isinstance(getattr(self, "gamma", None), str) and kernel in kernels.WITH_GAMMA
+def spread_of(batch: Batch) -> Spread:
+    """Of the rows that count."""
+    rows = batch.rows if batch.weights is None else batch.rows.picked(batch.counting())
+    return Spread.of(rows, named=batch.columns.newcomers is not None)
 
-    def _spread_of(self, batch: Batch) -> Spread:
-        rows = batch.rows if batch.weights is None else batch.rows.picked(batch.counting())
-        return Spread.of(rows, named=batch.columns.newcomers is not None)
 
-    def _warm_up(self, batch: Batch, held: FirstExamples) -> Batch:
-        """Hold the first examples of a stream; at the 1st, 2nd, 4th, ... learn all so far afresh.
+def warm_up(model: Any, batch: Batch, held: FirstExamples) -> Batch:
+    """Hold the first examples of a stream; at the 1st, 2nd, 4th, ... learn all so far afresh.
 
-        Gamma is taken from the examples so far each time, so the model is always ready, and how
-        the stream is cut does not matter. Returns what is left to learn as usual.
-        """
-        counting = batch.counting()
-        look = held.next_look(len(counting))
-        if not look:
-            return batch
-        counting, last = counting[:look], int(counting[look - 1])
-        ids = self._ids_of(batch, 0, last + 1)
-        held = self._holding(held, batch, counting, ids[counting])
-        done = held.arrived == WARM_UP
-        core, settings = self._learned_afresh(held, self._classes_at(batch, last), done=done)
-        self._core_settings, self._held = settings, None if done else held
-        self._settled_by = IdRuns.of(held.ids)
-        self._removed_from = tuple(name for name in self._removed_from if name != "gamma")
-        self._install(core)
-        self._count_in(ids, batch.keys_of(0, last + 1))
-        self._admit_labels(batch, last, publish=True)
-        return batch.after(last + 1)
+    Gamma is taken from the examples so far each time, so the model is always ready, and how
+    the stream is cut does not matter. Returns what is left to learn as usual.
+    """
+    counting = batch.counting()
+    look = held.next_look(len(counting))
+    if not look:
+        return batch
+    counting, last = counting[:look], int(counting[look - 1])
+    ids = model._ids_of(batch, 0, last + 1)
+    held = holding(model, held, batch, counting, ids[counting])
+    done = held.arrived == WARM_UP
+    core, settings = _learned_afresh(model, held, model._classes_at(batch, last), done=done)
+    model._state = model._state.but(
+        core=core,
+        core_settings=settings,
+        held=None if done else held,
+        settled_by=IdRuns.of(held.ids),
+        removed_from=tuple(name for name in model._removed_from if name != "gamma"),
+    )
+    model._set_fast_path()
+    model._count_in(ids, batch.keys_of(0, last + 1))
+    model._admit_labels(batch, last, publish=True)
+    model._count_classes(batch, 0, last + 1)
+    return batch.after(last + 1)
 
-    def _holding(
-        self, held: FirstExamples, batch: Batch, numbers: NDArray[np.intp], ids: NDArray[np.int64]
-    ) -> FirstExamples:
-        """Hold these rows of the batch, too."""
-        classes = [self._classes_at(batch, int(i)) for i in numbers]
-        return held.and_then(
-            batch.rows.picked(numbers).stored(self._sparsely),
-            targets=batch.targets[numbers],
-            weights=np.ones(len(numbers)) if batch.weights is None else batch.weights[numbers],
-            ids=ids,
-            classes=np.array(classes, dtype=np.int64),
+
+def holding(
+    model: Any,
+    held: FirstExamples,
+    batch: Batch,
+    numbers: NDArray[np.intp],
+    ids: NDArray[np.int64],
+) -> FirstExamples:
+    """Hold these rows of the batch, too."""
+    classes = [model._classes_at(batch, int(i)) for i in numbers]
+    return held.and_then(
+        batch.rows.picked(numbers).stored(model._sparsely),
+        targets=batch.targets[numbers],
+        weights=np.ones(len(numbers)) if batch.weights is None else batch.weights[numbers],
+        ids=ids,
+        classes=np.array(classes, dtype=np.int64),
+    )
+
+
+def _learned_afresh(
+    model: Any, held: FirstExamples, classes: int, *, done: bool
+) -> tuple[Core, dict[str, Any]]:
+    """A core that learned the held examples with the gamma they give, and its settings."""
+    state = model._state
+    settings = model._settings_with({})
+    gamma = state.core_settings["kernel"]["gamma"]
+    if len(held):
+        rows = held.rows()
+        gamma = Spread.of(rows, named=state.vocabulary is not None).gamma(model.gamma)
+    settings["kernel"]["gamma"] = gamma
+    # Learning again may ask other labels than before: until gamma is settled, all are used.
+    asking = {**settings, **{name: all_ for name, all_ in ASK_ALL.items() if name in settings}}
+    core = create(state.core_name, asking)
+    core.threads = threads(model.n_jobs)
+    for start, stop in runs(held.classes) if len(held) else ():
+        model._grow(core, int(held.classes[start]))
+        part = slice(start, stop)
+        ids, y, w = held.ids[part], held.targets[part], held.weights[part]
+        rows.part(start, stop).learn(core, y, w, ids)
+    model._grow(core, classes)
+    if not done:
+        return core, asking
+    if asking != settings:
+        core = revive(state.core_name, settings, core.state())
+    return core, settings
+
+
+def warn_if_far(model: Any, more: Spread) -> None:
+    """Say once when the rows so far are far from those that settled gamma."""
+    state = model._state
+    model._state = state = state.but(spread=state.spread.and_then(more))
+    if state.gamma_warned or state.held is not None or state.spread.examples < WARM_UP:
+        return
+    now = state.spread.gamma(model.gamma)
+    if not 1 / FAR < now / model.gamma_ < FAR:
+        model._state = state.but(gamma_warned=True)
+        warnings.warn(
+            f"gamma={model.gamma!r} was settled at {model.gamma_:.3g} by the first rows, but the "
+            f"rows so far would give {now:.3g}; scale the features, or set gamma to a number",
+            UserWarning,
+            stacklevel=5,
         )
 
-    def _classes_at(self, batch: Batch, row: int) -> int:
-        """How many classes are known when a row of the batch comes; 0 where there are none."""
-        return 0
 
-    def _learned_afresh(
-        self, held: FirstExamples, classes: int, *, done: bool
-    ) -> tuple[Core, dict[str, Any]]:
-        """A core that learned the held examples with the gamma they give, and its settings."""
-        settings = self._settings_with({})
-        gamma = self._core_settings["kernel"]["gamma"]
-        if len(held):
-            rows = held.rows()
-            gamma = Spread.of(rows, named=self._vocabulary is not None).gamma(self.gamma)
-        settings["kernel"]["gamma"] = gamma
-        # Learning again may ask other labels than before: until gamma is settled, all are used.
-        asking = {**settings, **{name: all_ for name, all_ in ASK_ALL.items() if name in settings}}
-        core = create(self._core_name, asking)
-        core.threads = threads(self.n_jobs)
-        for start, stop in runs(held.classes) if len(held) else ():
-            self._grow(core, int(held.classes[start]))
-            part = slice(start, stop)
-            ids, y, w = held.ids[part], held.targets[part], held.weights[part]
-            rows.part(start, stop).learn(core, y, w, ids)
-        self._grow(core, classes)
-        if not done:
-            return core, asking
-        if asking != settings:
-            core = revive(self._core_name, settings, core.state())
-        return core, settings
-
-    def _grow(self, core: Core, classes: int) -> None:
-        """Let a core know how many classes there are."""
-
-    def _warn_if_far(self, more: Spread) -> None:
-        """Say once when the rows so far are far from those that settled gamma."""
-        assert self._spread is not None
-        self._spread = self._spread.and_then(more)
-        if self._far or self._held is not None or self._spread.examples < WARM_UP:
-            return
-        now = self._spread.gamma(self.gamma)
-        if not 1 / FAR < now / self.gamma_ < FAR:
-            self._far = True
-            warnings.warn(
-                f"gamma={self.gamma!r} was settled at {self.gamma_:.3g} by the first rows, but the "
-                f"rows so far would give {now:.3g}; scale the features, or set gamma to a number",
-                UserWarning,
-                stacklevel=4,
-            )
-
-    @property
-    def gamma_(self) -> float:
-        """The value of ``gamma`` in use."""
-        self._fitted_core("gamma_")
-        kernel = self._core_settings.get("kernel", {})
-        if kernel.get("name") not in kernels.WITH_GAMMA:
-            raise AttributeError(f"{type(self).__name__} has no gamma_: its kernel does not use it")
-        return float(kernel["gamma"])
+def gamma_of(model: Any) -> float:
+    """The value of ``gamma`` in use."""
+    model._fitted_core("gamma_")
+    kernel = model._core_settings.get("kernel", {})
+    if kernel.get("name") not in kernels.WITH_GAMMA:
+        raise AttributeError(f"{type(model).__name__} has no gamma_: its kernel does not use it")
+    return float(kernel["gamma"])

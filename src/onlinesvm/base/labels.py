@@ -59,6 +59,8 @@ class Labels:
 
     def encode(self, y: NDArray[Any]) -> NDArray[np.int32]:
         """The number of each label, -1 for a label that is not known."""
+        if len(y) == 1 and y.dtype.kind in "biuU":
+            return np.array([self.codes.get(y.item(), -1)], np.int32)
         if len(self) > _FEW:
             try:
                 seen, inverse = np.unique(y, return_inverse=True)
@@ -128,6 +130,11 @@ class Labels:
         """The label of each row of signed scores: by sign of one column, by the largest of many."""
         if not len(self):
             raise ValueError("no class has been seen yet; learn at least one labelled example")
+        if scores.shape[0] == 1:
+            own = scores[0, : len(self)]
+            place = int(own[0] > 0) if scores.shape[1] == 1 else int(own.argmax())
+            place = min(place, len(self) - 1)
+            return self.names[place : place + 1].copy()
         if scores.shape[1] == 1:
             places = (scores[:, 0] > 0).astype(np.intp)
         else:

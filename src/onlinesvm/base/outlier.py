@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .estimator import OnlineLearner
+from .estimator import OnlineEstimator
 from .rows import Rows
 from .sklearn_types import OutlierMixin
 
 
-class OnlineOutlierDetector(OutlierMixin, OnlineLearner):
+class OnlineOutlierDetector(OutlierMixin, OnlineEstimator):
     """An :class:`OnlineEstimator` without labels: +1 for what is usual, -1 for what is not.
 
     The core's one output is the decision; its ``level`` is the ``offset_`` taken from the scores.

@@ -16,7 +16,7 @@ import textwrap
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, ClassVar, Required, TypedDict, Unpack, dataclass_transform
+from typing import TYPE_CHECKING, Any, Required, TypedDict, Unpack, dataclass_transform
 
 from ..params import (
     check_bytes,
@@ -48,7 +48,6 @@ class Parameter:
     bad: Sequence[Any] = ()  # some values that are refused
     shown: str = ""  # the default in the docstring, where its value reads badly
     kw_only: bool = True
-    redeclared: bool = False
 
     def value(self, name: str, given: Any) -> Any:
         """A value given by the user as the core takes it; a bad one is a ValueError."""
@@ -180,76 +179,138 @@ class _Inherited:
         changes = dict(self.changes)
         if changes["default"] != base.default:
             changes["shown"] = ""
-        return replace(base, redeclared=True, **changes)
+        return replace(base, **changes)
+
+
+# --- groups of parameters ---------------------------------------------------------------------
+
+
+class Group:
+    """Parameters that a class lists in its header: data, and in no MRO.
+
+    Written as a class whose fields type checkers see below every class that lists it:
+
+        @group
+        class SoftMargin(StoresExamples):
+            C: float = number(default=1.0, above=0, doc="Weight of an error, > 0.")
+
+    A group may list others, describe attributes (``_attributes``), bring verbs, fix parameters of
+    the estimator (``_fixed``), and correct the settings of the core (``_adjust``), which it is
+    given as they are so far.
+    """
+
+    def __init__(self, cls: type) -> None:
+        self.__name__, self.__doc__ = cls.__name__, cls.__doc__
+        self.declared = _own_declarations(cls)
+        self.annotations = inspect.get_annotations(cls)
+        self.attributes: Mapping[str, str] = vars(cls).get("_attributes", {})
+        self.brings = {
+            name: given
+            for name, given in vars(cls).items()
+            if name[0] != "_" and not isinstance(given, Parameter | _Inherited)
+        } | vars(cls).get("_fixed", {})
+        self.adjust: Callable[[Any, dict[str, Any], int], None] | None = vars(cls).get("_adjust")
+        self.order = (self, *_linear(cls)[1:])
+
+    def __mro_entries__(self, bases: Any) -> tuple[()]:
+        return ()
+
+    def __repr__(self) -> str:
+        return self.__name__
+
+
+def group(cls: Any) -> Any:
+    """The :class:`Group` that a class describes."""
+    return Group(cls)
+
+
+def lists(cls: type, group: Any) -> bool:
+    """Whether a class, or one it derives from, lists a group in its header."""
+    return group in cls._order  # type: ignore[attr-defined]
 
 
 # --- the class --------------------------------------------------------------------------------
 
 
-@dataclass_transform(
-    kw_only_default=True,
-    eq_default=False,
-    field_specifiers=(number, count, flag, word, special, inherit),
-)
-class Parametrised:
-    """A class whose constructor, docstring and checks come from the parameters it declares."""
+def declare(cls: Any) -> None:
+    """Give a class the constructor, the docstring and the checks of its parameters.
 
-    _parameters: ClassVar[Mapping[str, Parameter]] = {}
-    _declared: ClassVar[Mapping[str, Parameter]] = {}
-    _attributes: ClassVar[Mapping[str, str]] = {}  # what a class adds to the section Attributes
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        cls._declared = _own_declarations(cls)
-        cls._parameters = _collected(cls)
-        if cls.__init__ is object.__init__ or hasattr(cls.__init__, "is_generated"):
-            cls.__init__ = _constructor(cls)  # type: ignore[method-assign]
-        if cls.__dict__.get("__doc__"):
-            cls.__doc__ = _documented(cls)
-
-    def _core_params(self, n_features: int) -> dict[str, Any]:
-        """The parameters as the core takes them; a bad one is a ValueError.
-
-        ``n_features`` counts those of the first example.
-        """
-        settings: dict[str, Any] = {}
-        for name, parameter in self._parameters.items():
-            value = parameter.value(name, getattr(self, name))
-            if parameter.core is not None:
-                *groups, key = (parameter.core or name).split(".")
-                place = settings
-                for group in groups:
-                    place = place.setdefault(group, {})
-                place[key] = value
-        return settings
+    They are those that it declares, and those of its bases and of the groups they list.
+    """
+    cls._declared = _own_declarations(cls)
+    cls._order = tuple(_linear(cls))
+    for each in cls._order:
+        for name, brought in each.brings.items() if isinstance(each, Group) else ():
+            if not hasattr(cls, name):
+                setattr(cls, name, brought)
+    cls._parameters = _collected(cls)
+    cls._adjustments = tuple(g.adjust for g in reversed(cls._order) if getattr(g, "adjust", None))
+    if cls.__init__ is object.__init__ or hasattr(cls.__init__, "is_generated"):
+        cls.__init__ = _constructor(cls)
+    if cls.__dict__.get("__doc__"):
+        cls.__doc__ = _documented(cls)
 
 
-def _own_declarations(cls: type) -> dict[str, Parameter]:
+def core_params(model: Any, n_features: int) -> dict[str, Any]:
+    """The parameters as the core takes them; a bad one is a ValueError.
+
+    ``n_features`` counts those of the first example.
+    """
+    settings: dict[str, Any] = {}
+    for name, parameter in model._parameters.items():
+        value = parameter.value(name, getattr(model, name))
+        if parameter.core is not None:
+            *groups, key = (parameter.core or name).split(".")
+            place = settings
+            for part in groups:
+                place = place.setdefault(part, {})
+            place[key] = value
+    for adjust in model._adjustments:
+        adjust(model, settings, n_features)
+    return settings
+
+
+def _linear(cls: type) -> list[Any]:
+    """The class, its bases and the groups it lists, each before those that it derives from."""
+    found: list[Any] = [cls]
+    for base in vars(cls).get("__orig_bases__", cls.__bases__):
+        found += base.order if isinstance(base, Group) else _linear(base)
+    last = {id(each): i for i, each in enumerate(found)}
+    return [each for i, each in enumerate(found) if last[id(each)] == i]
+
+
+def _declared_by(each: Any) -> Mapping[str, Any]:
+    return each.declared if isinstance(each, Group) else vars(each).get("_declared", {})
+
+
+def _own_declarations(cls: type) -> dict[str, Any]:
     """The parameters that the class itself declares; they are taken off it: values are its own."""
-    declared = {}
-    for name, given in list(vars(cls).items()):
-        if isinstance(given, _Inherited):
-            bases = (vars(base).get("_declared", {}) for base in cls.__mro__[1:])
-            given = given.resolved(next(base[name] for base in bases if name in base))
-        if isinstance(given, Parameter):
-            declared[name] = given
-            delattr(cls, name)
+    declared = {
+        name: given
+        for name, given in vars(cls).items()
+        if isinstance(given, Parameter | _Inherited)
+    }
+    for name in declared:
+        delattr(cls, name)
     return declared
 
 
-def _collected(cls: type) -> dict[str, Parameter]:
+def _collected(cls: Any) -> dict[str, Parameter]:
     """All parameters: positional ones, what everybody sets, those of the class, of its bases.
 
     One that is only redeclared stays where its base class has it; one that a class has a plain
     value for is no parameter of that class.
     """
-    nearest: dict[str, Parameter] = {}
+    changes: dict[str, list[_Inherited]] = {}
     ordered: dict[str, Parameter] = {}
-    for base in cls.__mro__:
-        for name, parameter in vars(base).get("_declared", {}).items():
-            nearest.setdefault(name, parameter)
-            if not parameter.redeclared and not hasattr(cls, name):
-                ordered.setdefault(name, nearest[name])
+    for each in cls._order:
+        for name, given in _declared_by(each).items():
+            if isinstance(given, _Inherited):
+                changes.setdefault(name, []).append(given)
+            elif name not in ordered and not hasattr(cls, name):
+                for change in reversed(changes.get(name, [])):
+                    given = change.resolved(given)
+                ordered[name] = given
     return dict(sorted(ordered.items(), key=lambda item: (item[1].kw_only, _rank(item[0]))))
 
 
@@ -269,12 +330,12 @@ _OF_SVC = {
 }
 
 
-def _constructor(cls: type[Parametrised]) -> Callable[..., None]:
+def _constructor(cls: Any) -> Callable[..., None]:
     """An ``__init__`` that assigns and does nothing else, as scikit-learn wants it."""
     types = {
         name: annotation
-        for base in reversed(cls.__mro__)
-        for name, annotation in inspect.get_annotations(base).items()
+        for base in reversed(cls._order)
+        for name, annotation in _annotations_of(base).items()
     }
     signature = inspect.Signature(
         [
@@ -313,7 +374,11 @@ def _constructor(cls: type[Parametrised]) -> Callable[..., None]:
     return __init__
 
 
-def _documented(cls: type[Parametrised]) -> str:
+def _annotations_of(each: Any) -> Mapping[str, Any]:
+    return each.annotations if isinstance(each, Group) else inspect.get_annotations(each)
+
+
+def _documented(cls: Any) -> str:
     """The docstring with all parameters and attributes, where numpydoc wants them.
 
     Its own section Attributes has only what the base classes do not bring.
@@ -326,11 +391,33 @@ def _documented(cls: type[Parametrised]) -> str:
         own, _, rest = rest.partition("\n\n")
         own = textwrap.dedent(own.rstrip()).split("\n", 2)[2] + "\n"
     inherited: dict[str, str] = {}
-    for base in cls.__mro__:
-        for names, text in vars(base).get("_attributes", {}).items():
+    for base in cls._order:
+        described = base.attributes if isinstance(base, Group) else vars(base)
+        if not isinstance(base, Group):
+            described = described.get("_attributes", {})
+        for names, text in described.items():
             if not re.search(rf"(^|, ){names.split(',')[0]}\b.* : ", own, re.MULTILINE):
                 inherited.setdefault(names, text)
     parameters = "\n".join(parameter.entry(name) for name, parameter in cls._parameters.items())
     attributes = own + "\n".join(f"{names} : {text}" for names, text in inherited.items())
     text = f"Parameters\n----------\n{parameters}\n\nAttributes\n----------\n{attributes}\n\n"
     return doc[:at] + textwrap.indent(text, indent) + rest
+
+
+if TYPE_CHECKING:
+
+    @dataclass_transform(
+        kw_only_default=True,
+        eq_default=False,
+        field_specifiers=(number, count, flag, word, special, inherit),
+    )
+    class Parameters:
+        """A class whose fields are parameters."""
+
+        def __getattr__(self, name: str) -> Any: ...
+
+else:
+
+    @group
+    class Parameters:
+        """No parameters: what every group begins with."""

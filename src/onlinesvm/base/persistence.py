@@ -27,11 +27,20 @@ from numpy.typing import NDArray
 
 from onlinesvm.atomic import replacing
 
-from ..params import check_count, check_number
-from .core import REDUCED, REDUCED_PAIRS, Core, create, revive
-from .gamma import ASK_ALL
+from .. import kernels
+from ..params import check_count, check_flag, check_number
+from .compression import Compression
+from .core import REDUCED, REDUCED_PAIRS, create, revive
+from .gamma import ASK_ALL, FirstExamples, Spread, settles_gamma
+from .groups import PassByPass
 from .json_values import from_json, to_json
-from .state import ModelState
+from .parameters import lists
+from .rows import Columns
+from .sklearn_types import BaseEstimator
+from .state import State
+from .unlearning import demand_keys_held, recall_keys, recall_settled, settled_facts
+from .validation import MAX_ID
+from .vocabulary import Vocabulary
 
 FORMAT = 5  # goes up with what a file says, the names of saved parameters included
 _HEAD = "onlinesvm"  # the one metadata entry
@@ -41,108 +50,157 @@ _STATE = "state."  # prefix of the core's arrays
 _SAVED = "saved"  # the bytes of a file, in the state that others ask for
 
 
-class Portable:
-    """Pickled and copied as it lives; whoever asks for its state gets what a file would hold.
-
-    pickle and copy take everything, a function as kernel too, and ask by ``__reduce_ex__``. skops
-    asks by ``__getstate__``: bytes without code, which are read with all the care that a file is.
-    """
-
-    def _live_state(self) -> dict[str, Any]:
-        """All that it has in memory, for a twin in this or another process."""
-        raise NotImplementedError
-
-    def _live_on(self, state: dict[str, Any]) -> None:
-        """Take over what ``_live_state`` gave."""
-        raise NotImplementedError
-
-    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        return copyreg.__newobj__, (type(self),), self._live_state()  # type: ignore[attr-defined]
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {_SAVED: _pack(_name_of(self), self._arrays())}  # type: ignore[attr-defined]
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        if _SAVED in state:
-            with _refusing("the bytes are no model that this version can load: "):
-                kind, arrays = _unpack(bytes(state[_SAVED]))
-                if kind != type(self).__name__:
-                    raise ValueError(f"they hold a {kind[:80]!r}, not a {type(self).__name__!r}")
-                state = rebuilt(kind, arrays)._live_state()
-        self._live_on(state)
+# pickle and copy take everything as it lives, a function as kernel too, and ask by
+# ``__reduce_ex__``. skops asks by ``__getstate__``: bytes without code, which are read with all the
+# care that a file is. A class takes these three, and has ``_live_state``, ``_live_on`` and
+# ``_arrays``.
 
 
-class Persistent(Portable, ModelState):
-    """Saving, pickling and copying of an estimator whose memory is its core and a few facts."""
+def reduced(model: Any, protocol: Any) -> tuple[Any, ...]:
+    """``__reduce_ex__``: what pickle and copy take."""
+    return copyreg.__newobj__, (type(model),), model._live_state()  # type: ignore[attr-defined]
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to ``path``, whole or not at all; the model is not touched.
 
-        :func:`onlinesvm.load` brings it back, and learning goes on as if it had never stopped,
-        bit for bit. What it could not bring back is refused here, before anything is written: a
-        function as kernel, a class of your own, labels that no file can hold.
+def saved_state(model: Any) -> dict[str, Any]:
+    """``__getstate__``: what a file would hold."""
+    return {_SAVED: _pack(_name_of(model), model._arrays())}
 
-        Parameters
-        ----------
-        path : str or path
-            An existing file is replaced only once the new one is safely on disk. It keeps its
-            mode; a link keeps pointing to it.
 
-        Raises
-        ------
-        ValueError
-            When the model has something that a file without code cannot hold; pickle can.
-        """
-        write(path, _name_of(self), self._arrays())
+def restored_state(model: Any, state: dict[str, Any]) -> None:
+    """``__setstate__``: either of the two."""
+    if _SAVED in state:
+        with _refusing("the bytes are no model that this version can load: "):
+            kind, arrays = _unpack(bytes(state[_SAVED]))
+            if kind != type(model).__name__:
+                raise ValueError(f"they hold a {kind[:80]!r}, not a {type(model).__name__!r}")
+            state = rebuilt(kind, arrays)._live_state()
+    model._live_on(state)
 
-    def _arrays(self) -> dict[str, NDArray[Any]]:
-        """All that a file has to say of the model, by name."""
-        with self._register:
-            facts = {"params": self.get_params(deep=False)}
-            arrays: dict[str, NDArray[Any]] = {}
-            if "_core" in self.__dict__:
-                facts |= {"core": self._core_name, "settings": self._core_settings} | self._facts()
-                arrays = {_STATE + name: array for name, array in self._core.state().items()}
-        text = json.dumps({k: _json_fact(k, v) for k, v in facts.items()}, allow_nan=False)
-        arrays[_FACTS] = np.frombuffer(text.encode(), dtype=np.uint8)
-        return arrays
 
-    def _facts(self) -> dict[str, Any]:
-        """What is known besides the parameters and the core's arrays."""
-        raise NotImplementedError
+# --- an estimator -----------------------------------------------------------------------------
 
-    def _recall(self, facts: dict[str, Any]) -> None:
-        """Take facts from ``_facts`` back."""
-        raise NotImplementedError
 
-    def _demand_fits(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """A ValueError if the core's arrays speak of another model than the facts recalled."""
-        raise NotImplementedError
+def save(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write a model to ``path``, whole or not at all."""
+    write(path, _name_of(model), model._arrays())
 
-    def _install(self, core: Core) -> None:
-        raise NotImplementedError
 
-    def _live_state(self) -> dict[str, Any]:
-        with self._register:
-            state: dict[str, Any] = dict(ModelState.__getstate__(self))  # type: ignore[call-overload]
-            state["_numbers"] = self._register.next, self._register.gap
-            for name in ("_register", "_core", "_direct_target", "_straight"):
-                state.pop(name, None)
-            if "_core" in self.__dict__:
-                state["_core_state"] = self._core.state()
-            if state.get("_vocabulary") is not None:  # it goes on growing
-                state["_vocabulary"] = copy.copy(state["_vocabulary"])
-            if self._keys is not None:
-                state["_keys"] = self._keys.held_by(self._holds)
-        return state
+def arrays_of(model: Any) -> dict[str, NDArray[Any]]:
+    """All that a file has to say of an estimator, by name."""
+    with model._register:
+        facts = {"params": model.get_params(deep=False)}
+        arrays: dict[str, NDArray[Any]] = {}
+        if model.__sklearn_is_fitted__():
+            state = model._state
+            facts |= {"core": state.core_name, "settings": state.core_settings} | model._facts()
+            arrays = {_STATE + name: array for name, array in state.core.state().items()}
+    text = json.dumps({k: _json_fact(k, v) for k, v in facts.items()}, allow_nan=False)
+    arrays[_FACTS] = np.frombuffer(text.encode(), dtype=np.uint8)
+    return arrays
 
-    def _live_on(self, state: dict[str, Any]) -> None:
-        state = dict(state)
-        core_state = state.pop("_core_state", None)
-        self._register.next, self._register.gap = state.pop("_numbers", (0, 0))
-        ModelState.__setstate__(self, state)
-        if core_state is not None:
-            self._install(revive(self._core_name, self._core_settings, core_state))
+
+def live_state(model: Any) -> dict[str, Any]:
+    """All that an estimator has in memory, for a twin in this or another process."""
+    with model._register:
+        live: dict[str, Any] = dict(BaseEstimator.__getstate__(model))  # type: ignore[call-overload]
+        live["_numbers"] = model._register.next, model._register.gap
+        for name in ("_register", "_door"):
+            live.pop(name, None)
+        state = live.get("_state")
+        if state is not None:
+            live["_core_state"] = state.core.state()
+            live["_state"] = state.but(
+                core=None,
+                vocabulary=copy.copy(state.vocabulary),  # it goes on growing
+                keys=None if state.keys is None else state.keys.held_by(model._holds),
+            )
+    return live
+
+
+def live_on(model: Any, live: dict[str, Any]) -> None:
+    """Take over what :func:`live_state` gave."""
+    live = dict(live)
+    core_state, state = live.pop("_core_state", None), live.pop("_state", None)
+    model._register.next, model._register.gap = live.pop("_numbers", (0, 0))
+    BaseEstimator.__setstate__(model, live)
+    if state is not None:
+        model._state = state.but(core=revive(state.core_name, state.core_settings, core_state))
+        model._set_fast_path()
+
+
+def facts_of(model: Any) -> dict[str, Any]:
+    """What a file says of an estimator besides its parameters and the core's arrays."""
+    state = model._state
+    made = state.compression
+    passes = {"n_iter": state.n_iter} if lists(type(model), PassByPass) else {}
+    return ({} if made is None else {"compression": made.to_facts()}) | {
+        "n_features_in": state.n_features,
+        "feature_names": state.columns.names,
+        "vocabulary": None if state.vocabulary is None else state.vocabulary.names(),
+        "sparsely": state.sparsely,
+        "next_id": model._next_id,
+        "id_gap": model._id_gap,
+        "begun": dict(state.begun) if model._changed() else None,
+        "held": None if state.held is None else state.held.to_facts(),
+        **passes,
+        **settled_facts(model),
+        **model._key_facts(),
+    }
+
+
+def recall(model: Any, facts: dict[str, Any]) -> None:
+    """Take the facts of a file, which is not to be trusted."""
+    n = check_count("n_features_in", facts["n_features_in"])
+    names, vocabulary = facts["feature_names"], facts["vocabulary"]
+    if names is not None and (np.shape(names) != (n,) or vocabulary is not None):
+        raise ValueError("its feature names do not fit its features")
+    sparsely = check_flag("sparsely", facts["sparsely"])
+    known = None if vocabulary is None else Vocabulary(vocabulary)
+    if known is not None:
+        if len(vocabulary) != len(known) or not sparsely:
+            raise ValueError("its vocabulary has a name twice, or no sparse rows")
+        if len(known) != n:
+            raise ValueError("its vocabulary does not fit its features")
+    model._next_id = check_count("next_id", facts["next_id"])
+    model._id_gap = check_count("id_gap", facts["id_gap"], at_least=-MAX_ID)
+    if model._id_gap > model._next_id or model._next_id > MAX_ID + 1:
+        raise ValueError("its ids are out of range")
+    made, state = facts.get("compression"), model._state
+    model._state = state = state.but(
+        columns=Columns(n, n, None if names is None else np.asarray(names)),
+        vocabulary=known,
+        sparsely=sparsely,
+        compression=None if made is None else Compression.from_facts(made),
+        spread=Spread() if settles_gamma(model, state.core_settings) else None,
+    )
+    if lists(type(model), PassByPass):
+        model._n_iter = check_count("n_iter", facts["n_iter"], at_least=1)
+    if facts["held"] is not None:
+        by_word = isinstance(state.begun.get("gamma"), str)
+        if not by_word or state.core_settings["kernel"]["name"] not in kernels.WITH_GAMMA:
+            raise ValueError("it holds examples that settle a gamma which is a number")
+        model._held = FirstExamples.from_facts(facts["held"], n, sparsely=sparsely)
+    recall_settled(model, facts)
+    recall_keys(model, facts)
+
+
+def demand_fits(model: Any, state: Mapping[str, NDArray[Any]]) -> None:
+    """A ValueError if the core's arrays speak of another model than the facts recalled."""
+    width = state["width"].tolist()
+    # Examples of weight 0 are counted but never reach the core.
+    own = int(model._is_pairwise())  # kernel values stand behind the number of their example
+    n, held = model._state.n_features, model._held
+    least = 0 if model._sparsely or not width else n + own
+    if not least <= width <= n + own:
+        raise ValueError("its examples are not as wide as its features are many")
+    if held is not None:
+        model._demand_known(held)
+    waiting = {} if held is None else {"ids": held.ids}
+    for name, ids in (*state.items(), *waiting.items()):
+        if ".lengths." in name or name.rpartition(".")[2] not in ("id", "ids"):
+            continue
+        if ids.max(initial=-1) >= model._next_id:
+            raise ValueError("an example has an id that was never given")
 
 
 # What forged or damaged bytes make the steps of loading raise.
@@ -278,34 +336,33 @@ def rebuilt(kind: str, arrays: dict[str, NDArray[Any]]) -> Any:
         return model
     state = {name.removeprefix(_STATE): array for name, array in arrays.items()}
     beginner = model if facts["begun"] is None else cls(**facts["begun"])
-    _settle(model, beginner, facts)
-    core = create(model._core_name, model._core_settings)
-    model._install(core)
+    model._state = _begun(model, beginner, facts)
     model._recall(facts)
+    model._set_fast_path()
     model._demand_fits(state)
     if state["outputs"].tolist() != model._outputs():  # before the core makes room for so many
         raise ValueError("its outputs do not fit its classes")
-    core.load(state)
-    model._demand_keys_held()
+    model._core.load(state)
+    demand_keys_held(model)
     return model
 
 
-def _settle(model: Any, beginner: Any, facts: dict[str, Any]) -> None:
-    """Take the settings that the constructor's own checks give, which the file must agree with."""
+def _begun(model: Any, beginner: Any, facts: dict[str, Any]) -> State:
+    """A state with the settings that the constructor's checks give; the file must agree."""
     settings, name = facts.pop("settings"), facts.pop("core")
     known = beginner._core_params(check_count("n_features_in", facts["n_features_in"]))
     if isinstance(getattr(beginner, "gamma", None), str):  # a word: the rows have settled it
         known["kernel"]["gamma"] = check_number("gamma", settings["kernel"]["gamma"], above=0)
     if facts["held"] is not None:  # until then every label is used
         known |= {name: every for name, every in ASK_ALL.items() if name in known}
-    model._core_settings = known
     compressed = (REDUCED, REDUCED_PAIRS)
     stems = compressed if "compression" in facts else beginner._core_stems()
     if name not in [stem + beginner.dtype.removeprefix("float") for stem in stems]:
         raise ValueError(f"its core {str(name)[:80]!r} does not belong to {type(model).__name__}")
     if settings != known:
         raise ValueError("its settings are not those of its parameters")
-    model._core_name = name
+    begun = facts["begun"] or model.get_params(deep=False)
+    return State(create(name, known), name, known, begun, altered=facts["begun"] is not None)
 
 
 def _json_fact(name: str, value: Any) -> Any:

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .estimator import OnlineLearner
+from .estimator import OnlineEstimator
 from .labels import NO_LABELS, Labels
 from .rows import Rows
 from .sklearn_types import RegressorMixin
 
 
-class OnlineRegressor(RegressorMixin, OnlineLearner):
+class OnlineRegressor(RegressorMixin, OnlineEstimator):
     """An :class:`OnlineEstimator` for real targets."""
 
     _measure = "mean absolute error"

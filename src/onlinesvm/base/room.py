@@ -6,7 +6,6 @@ import numbers
 from typing import Any
 
 from ..params import check_bytes
-from .kernel_method import KernelMethod
 from .parameters import special
 
 _ALL = 2**62
@@ -41,23 +40,3 @@ def room(*, default: int | None, doc: str) -> Any:
         kw_only=False,
         doc=doc,
     )
-
-
-class WithBudget(KernelMethod):
-    """A learner that keeps so many examples and no more."""
-
-    budget: int | str | None = room(
-        default=500,
-        doc="""Examples kept at most, >= 2; or the memory of the model, such as ``"64MB"``, which
-        ``nbytes_`` then never exceeds, but for keys and the rows that settle a ``gamma`` by word;
-        dicts, whose names have no end, are refused then. Each
-        example costs as many kernel values as are kept; accuracy grows with them, ever more
-        slowly.""",
-    )
-
-    def _core_params(self, n_features: int) -> dict[str, Any]:
-        budget: dict[str, int] = self._parameters["budget"].value("budget", self.budget)
-        settings = super()._core_params(n_features) | budget
-        if settings["budget_bytes"] and "cache_bytes" in settings:  # a part of the same memory
-            settings["cache_bytes"] = min(settings["cache_bytes"], settings["budget_bytes"] // 4)
-        return settings

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -11,6 +12,25 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .core import Core, all_finite
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What rows are known to have for features."""
+
+    count: int
+    at_start: int  # of the first example alone, so that what it fixes depends on no batch
+    names: NDArray[Any] | None = None  # of a data frame: fixed from now on
+    newcomers: tuple[Any, ...] | None = None  # of dicts: to be added to the vocabulary
+
+    @cached_property
+    def places(self) -> dict[Any, None]:
+        """The names, to look them up."""
+        return {} if self.names is None else dict.fromkeys(self.names.tolist())
+
+
+_FEW, _BIG = 64, 1e30
+_MOST = {"f": float(np.finfo(np.float32).max), "d": float(np.finfo(np.float64).max)}
 
 
 @dataclass(frozen=True)
@@ -42,18 +62,24 @@ class Rows:
     def reach_beyond(self, limit: float) -> bool:
         """Whether some value is larger than that in magnitude; no look is taken where none can."""
         values = self.values()
-        if not values.size or limit >= float(np.finfo(values.dtype).max):
+        if (
+            not values.size
+            or _far_below(values, limit)
+            or limit >= _MOST.get(values.dtype.char, np.inf)
+        ):
             return False
-        return bool(values.max() > limit or values.min() < -limit)
+        most, least = np.maximum.reduce(values, axis=None), np.minimum.reduce(values, axis=None)
+        return bool(most > limit or least < -limit)
 
     def within(self, limit: float) -> bool:
         """Whether every value is a number of at most that magnitude; infinity is never one."""
         values = self.values()
-        if not values.size:
+        if not values.size or _far_below(values, limit):
             return True
-        if values.dtype == np.float32 or limit == np.inf:
+        if limit >= _MOST.get(values.dtype.char, np.inf):
             return all_finite(values)
-        return bool(-limit <= values.min() and values.max() <= limit)  # false for NaN
+        least, most = np.minimum.reduce(values, axis=None), np.maximum.reduce(values, axis=None)
+        return bool(-limit <= least and most <= limit)  # false for NaN
 
     def first_beyond(self, limit: float, names: NDArray[Any] | None = None) -> str:
         """Where the first value is that is no number of at most that magnitude, in words."""
@@ -109,6 +135,11 @@ class Rows:
     def to_facts(self) -> dict[str, NDArray[Any]]:
         """The rows as plain arrays."""
         raise NotImplementedError
+
+
+def _far_below(values: NDArray[Any], limit: float) -> bool:
+    """Whether a few values are surely within a limit, by their squares; False says nothing."""
+    return values.size <= _FEW and limit >= 1 and bool(np.vdot(values, values) <= min(limit, _BIG))
 
 
 class DenseRows(Rows):

@@ -9,6 +9,7 @@ from ..base import (
     KernelBias,
     LinearOrKernel,
     OnlineClassifier,
+    OnlineEstimator,
     OnlineRegressor,
     StepByStep,
     WithBudget,
@@ -17,7 +18,7 @@ from ..base.parameters import inherit, number, word
 from ..kernels import KernelFunction
 
 
-class BudgetedModel(WithBudget, KernelBias, LinearOrKernel, StepByStep):
+class BudgetedModel(WithBudget, KernelBias, LinearOrKernel, StepByStep, OnlineEstimator):
     """Subgradient steps on an SVM's objective, with at most ``budget`` examples in the model."""
 
     alpha: float = number(

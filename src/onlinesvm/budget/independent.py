@@ -8,12 +8,12 @@ from typing import ClassVar, Literal
 
 from sklearn.exceptions import ConvergenceWarning
 
-from ..base import FreeBias, OnlineClassifier, OnlineRegressor, WithBudget
+from ..base import FreeBias, OnlineClassifier, OnlineEstimator, OnlineRegressor, WithBudget
 from ..base.parameters import count, inherit, number
 from ..base.room import room
 
 
-class IndependentModel(WithBudget, FreeBias):
+class IndependentModel(WithBudget, FreeBias, OnlineEstimator):
     """The optimum over the examples held among functions of a small basis of examples."""
 
     _attributes: ClassVar[Mapping[str, str]] = {
@@ -61,8 +61,8 @@ class IndependentModel(WithBudget, FreeBias):
         doc="Type of the stored examples and kernel values; the solution is float64 throughout.",
     )
 
-    def _far_value(self) -> float:
-        return 1e6  # it solves equations in the squares of kernel values
+    # It solves equations in the squares of kernel values.
+    _far: ClassVar[Mapping[str, float]] = {"float32": 1e6, "float64": 1e6}
 
     def _warn_if_capped(self) -> None:
         if self._core.capped:

@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base import OnlineClassifier, OnlineRegressor, StepByStep, WithGamma
+from ..base import OnlineClassifier, OnlineEstimator, OnlineRegressor, StepByStep, WithGamma
 from ..base.parameters import count, flag, inherit, number, word
 
 
-class MultiKernelModel(WithGamma, StepByStep):
+class MultiKernelModel(WithGamma, StepByStep, OnlineEstimator):
     """Learners of several bandwidths over the same random waves, weighted by what each has lost."""
 
     _attributes: ClassVar[Mapping[str, str]] = {

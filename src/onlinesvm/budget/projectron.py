@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from ..base import KernelBias, LinearOrKernel, OnlineClassifier, StepByStep, WithBudget
-from ..base.bounds import Bounded, Floats, hinge, total, unit_length
+from ..base.bounds import Bounded, Floats, hinge, only_for, total, unit_length
 from ..base.parameters import inherit, number, word
 from ..base.room import room
 from ..kernels import KernelFunction
@@ -73,7 +73,7 @@ class ProjectronClassifier(
 
     def _bound(self, X: Floats, y: Floats, u: Floats) -> Floats:
         """(|u|^2 + 2 sum of hinge losses) / (1 - 2 eta |u|), for |u| < 1 / (2 eta)."""
-        self._only_for(variant="plain", budget=None)
+        only_for(self, variant="plain", budget=None)
         X = unit_length(X)
         slack = 1 - 2 * self.eta * np.linalg.norm(u)
         if slack <= 0:

@@ -18,6 +18,7 @@ from .streams import (
     assert_same_model,
     classifying,
     comparable,
+    differences,
     exact,
     fingerprint,
     go_on,
@@ -58,7 +59,9 @@ def check_one_pass_of_fit_is_partial_fit(estimator: Any, stream: Stream) -> None
     by_stream = learned(model, stream)
     for verb in {"finish", "flush"} & set(dir(by_stream)):
         getattr(by_stream, verb)()
-    assert_same_bits(by_fit, by_stream, "fit against partial_fit")
+    # Only fit notes that all its rows may have settled something.
+    odd = set(differences(by_fit, by_stream)) - {"by_fit", "settled_by"}
+    assert not odd, f"fit against partial_fit: the models differ in {', '.join(sorted(odd))}"
 
 
 @promise(streaming)

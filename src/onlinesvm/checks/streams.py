@@ -204,7 +204,7 @@ def comparable(estimator: Any) -> Any:
 def assert_same_model(a: Any, b: Any, X: Any, why: str) -> None:
     """Two models of one stream, cut in two ways, agree as closely as their class promises."""
     same_solution = last_of(a)._any_cut_gives == "solution"
-    odd = _differences(a, b, besides="state." if same_solution else "")
+    odd = differences(a, b, besides="state." if same_solution else "")
     assert not odd, f"{why}: the models differ in {', '.join(odd)}"
     if same_solution:
         left, right = scores(a, X), scores(b, X)
@@ -214,11 +214,11 @@ def assert_same_model(a: Any, b: Any, X: Any, why: str) -> None:
 
 def assert_same_bits(a: Any, b: Any, why: str) -> None:
     """Two models have learned the same, bit for bit."""
-    odd = _differences(a, b)
+    odd = differences(a, b)
     assert not odd, f"{why}: the models differ in {', '.join(odd)}"
 
 
-def _differences(a: Any, b: Any, besides: str = "") -> list[str]:
+def differences(a: Any, b: Any, besides: str = "") -> list[str]:
     """What two models know differently, names that begin with ``besides`` left aside."""
     left, right = fingerprint(a), fingerprint(b)
     names = (k for k in left.keys() | right.keys() if not (besides and k.startswith(besides)))

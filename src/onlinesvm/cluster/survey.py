@@ -83,7 +83,7 @@ class Survey:
         if not len(parts):
             raise ValueError("parts has no part; at least one with a row is needed")
         seeds = max(1, _SEEDS // len(parts))
-        answers = parts.map(_answer, Question(reading, seeds, model._limit()))
+        answers = parts.map(_answer, Question(reading, seeds, model._largest[model.dtype]))
         return cls._together(answers, reading)
 
     @classmethod

@@ -9,11 +9,11 @@ from collections.abc import Callable
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ..base import TowardsOptimum
+from ..base import OnlineClassifier, TowardsOptimum
 from ..base.parameters import count, inherit, number
 
 
-class HullerSVC(TowardsOptimum):
+class HullerSVC(TowardsOptimum, OnlineClassifier):
     """Huller (Bordes & Bottou): a large-margin SVM in one pass, for data with clean labels.
 
     The SVM lies halfway between the nearest points of the two classes' convex hulls. Each example

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import queries
-from ..base import Multiclass, TowardsOptimum
+from ..base import Multiclass, OnlineClassifier, TowardsOptimum
 from ..base.parameters import count, inherit, word
 
 
@@ -33,7 +33,7 @@ class _AutoActive:
         return chosen
 
 
-class LASVC(Multiclass, TowardsOptimum):
+class LASVC(Multiclass, TowardsOptimum, OnlineClassifier):
     """LASVM (Bordes et al.): near-SVM accuracy after one pass, at a fraction of a batch fit.
 
     Each example that passes takes at most one step into the model and lets ``reprocess`` others
@@ -126,7 +126,7 @@ class LASVC(Multiclass, TowardsOptimum):
         if self.query == "greedy":
             return queries.Greedy(self.pool)
         if self.query == "autoactive":
-            fitted = "_core" in self.__dict__
+            fitted = self.__sklearn_is_fitted__()
             return _AutoActive(self.pool, 1.0 + self.violation_ / 2 if fitted else np.inf)
         return queries.Margin() if self.query == "margin" else queries.All()
 

@@ -88,15 +88,16 @@ class SmoSVC(SoftMargin, FreeBias, Multiclass, OnlineClassifier):
     _start: tuple[Ids, Floats] | None = None
 
     def _end_call(self, verb: Literal["learn", "unlearn"], changes: int) -> None:
+        if verb == "unlearn":
+            self._solve()
+            self._warn_if_capped()
+        super()._end_call(verb, changes)
+
+    def _solve(self) -> None:
         if self._start is not None:
             kernel = self._core_settings["kernel"]
             begin_at(self._core, kernel, *self._start, balanced=self.bias == "free")
             self._start = None
-        self._solve()  # until then the core has only taken the rows in, or out
-        self._warn_if_capped()
-        self._check_tol(changes)
-
-    def _solve(self) -> None:
         with LiveGap(type(self).__name__, self.tol) if self.verbose else Progress() as progress:
             going = True
             while going:

@@ -8,12 +8,12 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..base import Multiclass, OnlineClassifier
+from ..base import Multiclass, OnlineClassifier, Settling
 from ..base.certificate import EXACT
 from ..base.core import revive
 from ..base.parameters import count, inherit
+from ..base.reconfiguring import move_C
 from ..params import check_number, check_numbers
-from .settling import Settling
 
 _EXACT = {"float32": 1e-6, "float64": 1e-9}  # what "exact" means, by dtype
 
@@ -96,6 +96,7 @@ class IncrementalSVC(Settling, Multiclass, OnlineClassifier):
     """
 
     _stem = "Incremental"
+    _collects_one = False
     _claim = EXACT
     _optimal_after = ("learn", "unlearn")
     _taken_up = ("cache_bytes", "settle")  # the problem over the examples held is the same
@@ -108,6 +109,14 @@ class IncrementalSVC(Settling, Multiclass, OnlineClassifier):
         ``ConvergenceWarning`` says so, and the model is valid but less exact.""",
     )
     dtype: Literal["float32", "float64"] = inherit(default="float64")
+
+    @property
+    def _solves_calls(self) -> bool:  # type: ignore[override]
+        return bool(self.settle == "call")
+
+    @property
+    def _any_cut_gives(self) -> Literal["bits", "solution", "optimum"]:  # type: ignore[override]
+        return "solution" if self._solves_calls else "bits"
 
     def _carried_over(self, state: dict[str, Any]) -> dict[str, Any]:
         counts = self.settle == "call" and not self._core.has_pairs
@@ -221,7 +230,7 @@ class IncrementalSVC(Settling, Multiclass, OnlineClassifier):
         """
         self._verb("set_C")
         self._ready()
-        self._move_C(C)
+        move_C(self, C)
         return self
 
     def reweight(self, ids: ArrayLike, weights: ArrayLike) -> Self:

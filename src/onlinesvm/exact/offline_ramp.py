@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from ..base import BatchClassifier
 from ..base.parameters import count, inherit, number
+from ..base.verbs import Without
 from .ramp import RampProblem
 
 
-class OfflineRampSVC(RampProblem, BatchClassifier):
+class OfflineRampSVC(RampProblem):
     """The ramp-loss SVM by CCCP: all rows at once, a few hinge-loss SVMs one after the other.
 
     The same problem as :class:`RampSVC` without the stream: prefer it when the data are complete
@@ -41,6 +41,8 @@ class OfflineRampSVC(RampProblem, BatchClassifier):
 
     _stem = "OfflineRamp"
     _solves_calls = True
+    partial_fit = Without("it needs all rows at once; RampSVC has it")
+    learn_one = Without("it needs all rows at once; RampSVC has it")
     _optimal_after = ("learn",)
 
     max_rounds: int = count(
@@ -63,5 +65,6 @@ class OfflineRampSVC(RampProblem, BatchClassifier):
     )
 
     def _end_call(self, verb: Literal["learn", "unlearn"], changes: int) -> None:
-        self._core.solve()  # until then it has only collected the rows
+        if verb == "unlearn":
+            self._solve()
         super()._end_call(verb, changes)

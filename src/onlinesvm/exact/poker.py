@@ -11,21 +11,40 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..base import (
     OnlineClassifier,
+    OnlineEstimator,
     OnlineOutlierDetector,
     OnlineRegressor,
     SoftMargin,
     StoresExamples,
 )
 from ..base.certificate import EXACT
-from ..base.parameters import count, inherit, number, word
+from ..base.parameters import count, group, inherit, number, word
 from ..base.progress import Progress
+from ..base.state import State
 from .warm_start import as_poker, demand_same_problem, solved, with_bias
 
 #: What happens at a breakpoint, as the core numbers it.
 EVENTS = np.array(["O->S", "E->S", "S->O", "S->E", "O->E", "E->O", "end"])
 
 
-class PokerModel(StoresExamples):
+@group
+class GivenBias(StoresExamples):
+    """A bias that is free or held at a number, and may be moved later."""
+
+    bias: float | Literal["free", "none"] = number(
+        default="free",
+        words={"free": None, "none": 0.0},
+        doc="""``"free"`` is the problem of scikit-learn; a number is the bias itself, which is held
+        there, and ``"none"`` is 0. Set on a model that has learned, the next call that learns
+        first follows the solution from the old bias to the new.""",
+    )
+
+    def _adjust(self, settings: dict[str, Any], n_features: int) -> None:
+        given = settings["bias"]
+        settings |= {"bias": "free" if given is None else "none", "given_bias": given or 0.0}
+
+
+class PokerModel(StoresExamples, OnlineEstimator):
     """What the three tasks share: the engine, its path, the bias."""
 
     _any_cut_gives = "solution"
@@ -67,26 +86,8 @@ class PokerModel(StoresExamples):
             table[name] = values
         return table
 
-
-class GivenBias(PokerModel):
-    """A bias that is free or held at a number, and may be moved later."""
-
-    bias: float | Literal["free", "none"] = number(
-        default="free",
-        words={"free": None, "none": 0.0},
-        doc="""``"free"`` is the problem of scikit-learn; a number is the bias itself, which is held
-        there, and ``"none"`` is 0. Set on a model that has learned, the next call that learns
-        first follows the solution from the old bias to the new.""",
-    )
-
-    def _core_params(self, n_features: int) -> dict[str, Any]:
-        settings = super()._core_params(n_features)
-        given = settings["bias"]
-        words = {"bias": "free" if given is None else "none", "given_bias": given or 0.0}
-        return settings | words
-
     def _can_change(self, name: str, value: Any) -> bool:
-        return name == "bias" or super()._can_change(name, value)
+        return (name == "bias" and "bias" in self._parameters) or super()._can_change(name, value)
 
     def _ready(self) -> None:
         moves = "bias" in self._changed()
@@ -99,11 +100,11 @@ class GivenBias(PokerModel):
         if settings["bias"] == "none":
             state = with_bias(state, settings["given_bias"])
         core = solved(self._core_name, settings, state)
-        self._core_settings = settings
-        self._install(core)
+        self._state = self._state.but(core=core, core_settings=settings)
+        self._set_fast_path()
 
 
-class PokerSVC(GivenBias, SoftMargin, OnlineClassifier):
+class PokerSVC(GivenBias, SoftMargin, PokerModel, OnlineClassifier):
     """POKER (Fine & Scheinberg): the exact SVM in chunks of any size, unlearning included.
 
     After every call the model is the optimum of the soft-margin SVM over all examples held, with
@@ -200,15 +201,13 @@ class PokerSVC(GivenBias, SoftMargin, OnlineClassifier):
         name = self._core_stem() + self.dtype.removeprefix("float")
         core = solved(name, settings, as_poker(state, evidence, settings))
         with self._register:
-            for stale in ("feature_names_in_", "_names", "_vocabulary", "_keys"):
-                self.__dict__.pop(stale, None)
-            self._core_name, self._core_settings = name, settings
-            self._install(core)
+            self._state = State(core, name, settings, self.get_params(deep=False))
             self._recall(facts | {"begun": None})
+            self._set_fast_path()
         return self
 
 
-class PokerSVR(GivenBias, SoftMargin, OnlineRegressor):
+class PokerSVR(GivenBias, SoftMargin, PokerModel, OnlineRegressor):
     """POKER for regression: the exact epsilon-SVR in chunks of any size, unlearning included.
 
     After every call the model is the optimum of epsilon-insensitive regression over all examples

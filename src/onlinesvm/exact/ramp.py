@@ -10,21 +10,20 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from .. import forgetting, queries
-from ..base import KernelBias, Multiclass, OnlineClassifier, SoftMargin, WithBudget
+from ..base import KernelBias, Multiclass, OnlineClassifier, Settling, SoftMargin, WithBudget
 from ..base.batch import Batch
 from ..base.certificate import Claim
 from ..base.parameters import count, flag, inherit, number, special, word
 from ..base.room import room
 from ..forgetting import Forgetting, LinearDependence
 from ..queries import Query
-from .settling import Settling
 
 _LOOKS = 400  # rows of a call that are looked at, at most; an eighth of it, at least
 _ENOUGH = 10  # of a class that say something about it
 _PLAUSIBLE = 0.5  # share of a class whose labels may be wrong
 
 
-class RampProblem(SoftMargin, KernelBias):
+class RampProblem(SoftMargin, KernelBias, OnlineClassifier):
     """What the online and the offline machine have in common: the problem and its tolerances."""
 
     bias: Literal["none", "kernel"] = inherit(default="kernel")
@@ -91,7 +90,7 @@ class RampProblem(SoftMargin, KernelBias):
             super()._check_tol(changes, tol)
 
 
-class RampSVC(WithBudget, RampProblem, Settling, Multiclass, OnlineClassifier):
+class RampSVC(WithBudget, Settling, Multiclass, RampProblem):
     """OnlineSVM-R (Wang & Vucetic): a kernel SVM for noisy streams, optimal after every call.
 
     The ramp loss stops counting an example once it lies far on the wrong side, so mislabelled
@@ -136,6 +135,7 @@ class RampSVC(WithBudget, RampProblem, Settling, Multiclass, OnlineClassifier):
     """
 
     _stem = "Ramp"
+    _collects_one = False
     _optimal_after = ("learn", "unlearn")
     _claim = Claim(
         "The model is a stationary point of the ramp loss over the examples held{given}, within "
@@ -217,8 +217,10 @@ class RampSVC(WithBudget, RampProblem, Settling, Multiclass, OnlineClassifier):
 
     @property
     def _solves_calls(self) -> bool:  # type: ignore[override]
+        if self.settle != "call":
+            return False
         # A label is asked for by the model of its moment.
-        return self.settle == "call" and isinstance(queries.resolve(self.query), queries.All)
+        return self.query == "all" or isinstance(queries.resolve(self.query), queries.All)
 
     @property
     def _any_cut_gives(self) -> Literal["bits", "solution", "optimum"]:  # type: ignore[override]

@@ -28,7 +28,7 @@ from .. import (
     OnlineScaler,
     __version__,
 )
-from ..base import OnlineEstimator
+from ..base import OnlineEstimator, pairs
 from ..kernels import PRECOMPUTED
 from ..params import check_word
 
@@ -283,7 +283,7 @@ def _scores(graph: _Graph, last: Any, rows: str, op: str) -> str:
         coef, bias = np.atleast_2d(weights).T, np.atleast_1d(last.intercept_)
         return graph.add("Gemm", rows, graph.constant(coef), graph.constant(bias))
     vectors = _dense(last.support_vectors_)
-    coef = last._pair_coef() if _vote(last) else last.dual_coef_
+    coef = pairs.coef(last) if _vote(last) else last.dual_coef_
     kernel = last._core_settings["kernel"]
     if op == "svm":
         return _standard(graph, kernel, rows, vectors, coef, last.intercept_)

@@ -7,13 +7,13 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from ..base import OnlineClassifier, OnlineRegressor, StepLearner
-from ..base.bounds import Bounded, Floats, least_squares, longest2
+from ..base import OnlineClassifier, OnlineEstimator, OnlineRegressor, StepLearner
+from ..base.bounds import Bounded, Floats, least_squares, longest2, only_for
 from ..base.parameters import flag, inherit, number, word
 from .error_loss import ErrorLoss
 
 
-class DescentModel(StepLearner, Bounded):
+class DescentModel(StepLearner, Bounded, OnlineEstimator):
     """What the classifier and the regressor share: how long a step is."""
 
     learning_rate: Literal["constant", "invscaling"] = word(
@@ -36,7 +36,7 @@ class DescentModel(StepLearner, Bounded):
         With c = eta X^2 = 1/2 that is the paper's 2 (L(u) + X^2 |u|^2). A mistake errs by 1 or
         more.
         """
-        self._only_for(loss="squared", learning_rate="constant", scale=False)
+        only_for(self, loss="squared", learning_rate="constant", scale=False)
         c = np.maximum(self.eta0 * longest2(X), 0.5)
         paid = np.cumsum((y - X @ u) ** 2) / c + (u @ u) / self.eta0
         return np.asarray(np.where(c < 1, paid / np.maximum(2 * (1 - c), 1e-300), np.inf))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from ..base import OnlineEstimator
-from ..base.parameters import number, word
+from ..base.parameters import Parameters, group, number, word
 from ..params import check_number
 
 
-class ErrorLoss(OnlineEstimator):
+@group
+class ErrorLoss(Parameters):
     """A regressor whose loss is one of four, of the error alone."""
 
     loss: Literal["squared", "epsilon_insensitive", "huber", "pinball"] = word(
@@ -28,8 +28,6 @@ class ErrorLoss(OnlineEstimator):
         default=0.5, above=0, below=1, doc="Of the pinball loss, between 0 and 1."
     )
 
-    def _core_params(self, n_features: int) -> dict[str, Any]:
-        settings = super()._core_params(n_features)
+    def _adjust(self, settings: dict[str, Any], n_features: int) -> None:
         if settings["loss"] == "huber":
             check_number("epsilon", self.epsilon, above=0)
-        return settings

@@ -6,16 +6,15 @@ from collections.abc import Iterable
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import rel_entr
 
-from ..base import LinearStepLearner, OnlineClassifier, OnlineRegressor
-from ..base.bounds import Bounded, Floats
+from ..base import LinearStepLearner, OnlineClassifier, OnlineEstimator, OnlineRegressor
+from ..base.bounds import Bounded, Floats, only_for
 from ..base.parameters import flag, inherit, number, word
 from .error_loss import ErrorLoss
 
 
-class ExponentiatedModel(LinearStepLearner, Bounded):
+class ExponentiatedModel(LinearStepLearner, Bounded, OnlineEstimator):
     """What the classifier and the regressor share: the step, and the sum of the weights."""
 
     variant: Literal["EG+-", "EG"] = word(
@@ -65,7 +64,7 @@ class ExponentiatedModel(LinearStepLearner, Bounded):
         With eta = 2 / (3 R^2), which is 1/3 in units of 1 / (U X)^2 here, that is the paper's
         3/2 (L(u) + R^2 KL(u, w_0)). R is the range of U x. A mistake errs by 1 or more.
         """
-        self._only_for(loss="squared", learning_rate="constant", scale=False)
+        only_for(self, loss="squared", learning_rate="constant", scale=False)
         w, rows = self._mixture(u), self.U * self._sides(X)
         eta0 = float(self._core_params(X.shape[1])["eta0"])
         share = 1 - eta0 / 4 * np.maximum.accumulate(np.ptp(rows, axis=1)) ** 2
@@ -203,8 +202,3 @@ class ExponentiatedGradientRegressor(ErrorLoss, ExponentiatedModel, OnlineRegres
     loss: Literal["squared", "epsilon_insensitive", "huber", "pinball"] = inherit(
         default="squared", kw_only=False
     )
-
-    @property
-    def coef_(self) -> NDArray[np.float64]:
-        """The weights."""
-        return np.asarray(super().coef_[0])

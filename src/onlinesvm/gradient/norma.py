@@ -13,12 +13,13 @@ from ..base import (
     KernelMethod,
     LinearOrKernel,
     OnlineClassifier,
+    OnlineEstimator,
     OnlineOutlierDetector,
     OnlineRegressor,
     StepByStep,
     WithBudget,
 )
-from ..base.parameters import count, inherit, number, word
+from ..base.parameters import count, group, inherit, number, word
 from ..base.room import UNBOUNDED, room
 from ..kernels import KernelFunction
 from .error_loss import ErrorLoss
@@ -31,7 +32,7 @@ _ENDLESS = float(1 << 62)  # no stream is so long
 _TRUNCATION_ERROR = 1e-2
 
 
-class NormaModel(LearningRate, WithBudget, LinearOrKernel, StepByStep):
+class NormaModel(LearningRate, WithBudget, LinearOrKernel, StepByStep, OnlineEstimator):
     """What the three tasks share: the step, the level steered by nu, the truncation."""
 
     alpha: float = inherit(
@@ -96,6 +97,7 @@ class NormaModel(LearningRate, WithBudget, LinearOrKernel, StepByStep):
         return super()._keeps_weights() and endless
 
 
+@group
 class _BiasOfChoice(KernelMethod):
     bias: Literal["none", "kernel", "free"] = word(
         default="none",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from ..base import OnlineClassifier, OnlineEstimator, StepLearner
-from ..base.parameters import inherit, number, word
+from ..base import OnlineClassifier, StepLearner
+from ..base.parameters import Parameters, group, inherit, number, word
 
 
-class LearningRate(OnlineEstimator):
+@group
+class LearningRate(Parameters):
     """Steps of a length that is set, and weights that shrink with each of them."""
 
     alpha: float = number(
@@ -24,12 +25,10 @@ class LearningRate(OnlineEstimator):
     )
     eta0: float = number(default=0.1, above=0, doc="The first step, > 0 and below ``1 / alpha``.")
 
-    def _core_params(self, n_features: int) -> dict[str, Any]:
-        settings = super()._core_params(n_features)
+    def _adjust(self, settings: dict[str, Any], n_features: int) -> None:
         first, alpha = settings["eta0"], settings["alpha"]
         if first * alpha >= 1:  # the weights would not shrink, but change their sign
             raise ValueError(f"eta0 must be below 1 / alpha = {1 / alpha:g}, got {first!r}")
-        return settings
 
 
 class SGDSVC(LearningRate, StepLearner, OnlineClassifier):

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..base import OnlineClassifier, StepLearner
-from ..base.bounds import Bounded, Floats
+from ..base.bounds import Bounded, Floats, only_for
 from ..base.parameters import number
 
 
@@ -91,7 +91,7 @@ class AlmaClassifier(StepLearner, Bounded, OnlineClassifier):
 
     def _bound(self, X: Floats, y: Floats, u: Floats) -> Floats:
         """2 (p-1) / g^2 (2/alpha - 1)^2 + 8/alpha - 4 corrections, g the smallest margin of u."""
-        self._only_for(B=None, C=math.sqrt(2))
+        only_for(self, B=None, C=math.sqrt(2))
         p, a = self.p, self.alpha
         lengths = np.linalg.norm(X, p, axis=1) * np.linalg.norm(u, p / (p - 1))
         margins = np.divide(y * (X @ u), lengths, out=np.zeros(len(y)), where=lengths > 0)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from ..base import LinearStepLearner, OnlineClassifier
-from ..base.bounds import Bounded, Floats, hinge
+from ..base.bounds import Bounded, Floats, hinge, only_for
 from ..base.parameters import inherit, number, word
 
 
@@ -91,7 +91,7 @@ class ConfidenceWeightedClassifier(LinearStepLearner, Bounded, OnlineClassifier)
         X_A sums x x' over the rows that moved the weights, U of which were right. Of all rows it
         is larger, and here U is the number for which the right side is largest.
         """
-        self._only_for(variant="AROW", covariance="full")
+        only_for(self, variant="AROW", covariance="full")
         r = 1 / (2 * self.C)
         a = r * (u @ u) + np.cumsum((X @ u) ** 2)
         b = _log_determinants(X, r)

@@ -12,17 +12,19 @@ from numpy.typing import NDArray
 from ..base import (
     LinearOrKernel,
     OnlineClassifier,
+    OnlineEstimator,
     OnlineOutlierDetector,
     OnlineRegressor,
     StepByStep,
     StepLearner,
 )
-from ..base.bounds import Bounded, Floats, hinge, least_squares, longest2, total
+from ..base.bounds import Bounded, Floats, hinge, least_squares, longest2, only_for, total
 from ..base.parameters import inherit, number, word
+from ..base.solution import weights
 from ..kernels import KernelFunction
 
 
-class PassiveAggressiveModel(StepLearner, Bounded):
+class PassiveAggressiveModel(StepLearner, Bounded, OnlineEstimator):
     """What the classifier and the regressor share: the step."""
 
     C: float = number(
@@ -140,7 +142,7 @@ class PassiveAggressiveRegressor(PassiveAggressiveModel, OnlineRegressor):
     def _bound(self, X: Floats, y: Floats, u: Floats) -> Floats:
         """As for two classes, with the loss outside the tube; nothing is proved for PA-I."""
         if math.isfinite(self.C):
-            self._only_for(loss="squared_epsilon_insensitive")
+            only_for(self, loss="squared_epsilon_insensitive")
         return self._squared_bound(X, u, np.maximum(0.0, np.abs(y - X @ u) - self.epsilon))
 
     def _rivals(self, X: Floats, y: Floats) -> Iterable[Floats]:
@@ -224,7 +226,7 @@ class PassiveAggressiveOneClass(LinearOrKernel, StepByStep, OnlineOutlierDetecto
     @property
     def center_(self) -> NDArray[np.float64]:
         """Of the ball; with a linear kernel."""
-        return np.asarray(self._weights("center_")["coef"][0])
+        return np.asarray(weights(self, "center_")["coef"][0])
 
     @property
     def offset_(self) -> float:

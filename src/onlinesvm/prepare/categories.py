@@ -10,14 +10,13 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..base import OnlineTransformer
 from ..base.json_values import from_json, to_json
 from ..base.numpy_core import NumpyCore
-from ..base.parameters import count, inherit
-from ..base.rows import DenseRows, Rows
-from ..base.validation import Columns, demand_table, one_row
+from ..base.parameters import Parameters, count, group, inherit
+from ..base.rows import Columns, DenseRows, Rows
+from ..base.transformer import Kind
+from ..base.validation import demand_table, one_row, validated
 
 Known = tuple[dict[Any, int], ...]  # of each column: its categories and their numbers
 
@@ -92,21 +91,22 @@ def category(value: Any) -> Any:
     )
 
 
-class ReadsObjects(OnlineTransformer):
-    """A transformer of tables whose entries need not be numbers."""
+@group
+class ReadsObjects(Parameters):
+    """Reads tables whose entries need not be numbers."""
 
     dtype: Literal["float32", "float64"] = inherit(default="float64", doc="Type of the features.")
-    n_jobs = None
-    verbose = False
+    _fixed: ClassVar[Mapping[str, Any]] = {"n_jobs": None, "verbose": False}
 
-    _passes = True
-    _core: Any
 
-    def _read_rows(self, X: Any, *, fresh: bool, learning: bool = True) -> tuple[Rows, Columns]:
+class OfObjects(Kind):
+    """The kind that lists :class:`ReadsObjects`; ``_names_from`` names what it makes."""
+
+    def read_rows(self, model: Any, X: Any, *, fresh: bool, learning: bool) -> tuple[Rows, Columns]:
         if isinstance(X, list | tuple) and len(X) and isinstance(X[0], Mapping):
-            table, names = self._named(X, fresh=fresh)
+            table, names = _named(model, X, fresh=fresh)
         else:
-            table, names = self._validated(X, fresh=fresh)
+            table, names = _validated(model, X, fresh=fresh)
         n, d = table.shape
         values = np.empty((n, d), dtype=object)
         for j in range(d):
@@ -115,89 +115,72 @@ class ReadsObjects(OnlineTransformer):
             values[:, j] = column if plain else [category(value) for value in column]
         return DenseRows(values), Columns(d, d, names)
 
-    def _named(self, X: Any, *, fresh: bool) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        """Dicts as a table: their names are those of the first one; an absent one is a gap."""
-        names: NDArray[Any] | None = getattr(self, "feature_names_in_", None)
-        if fresh:
-            names = np.array(list(X[0]), dtype=object)
-        if names is None:
-            raise ValueError(
-                "x is a dict, but the model was started with arrays; pass an array of "
-                f"{self.n_features_in_} values"
-            )
-        known = set(names.tolist())
-        if not known:
-            raise ValueError("X has dicts without a name; name at least one feature")
-        for record in X:
-            for name in record:
-                if name not in known:
-                    raise ValueError(
-                        f"x has the feature {name!r}, but the model was started with "
-                        f"{', '.join(map(repr, names.tolist()))}; drop it"
-                    )
-        table = np.empty((len(X), len(names)), dtype=object)
-        for i, record in enumerate(X):
-            table[i] = [record.get(name) for name in names]
-        return table, names
-
-    def _validated(self, X: Any, *, fresh: bool) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        stand_in = object.__new__(type(self))
-        stand_in.__dict__.update(self.__dict__)
-        if fresh:
-            for name in ("n_features_in_", "feature_names_in_"):
-                stand_in.__dict__.pop(name, None)
-        if isinstance(X, list):
-            X = np.array(X, dtype=object)
-        demand_table(X)
-        table = validate_data(stand_in, X, reset=fresh, dtype=None, ensure_all_finite=False)
-        return table, getattr(stand_in, "feature_names_in_", None)
-
-    def transform_one(self, x: Any) -> Any:
-        """The features of one example: an array of a 1-D array, a dict by name of a dict."""
+    def transform_one(self, model: Any, x: Any) -> Any:
         named = isinstance(x, Mapping)
-        if not self.__sklearn_is_fitted__():
-            return {} if named else np.zeros(0, dtype=self.dtype)
-        row = self._features([x] if named else one_row(np.asarray(x, dtype=object)))
+        if not model.__sklearn_is_fitted__():
+            return {} if named else np.zeros(0, dtype=model.dtype)
+        row = model._features([x] if named else one_row(np.asarray(x, dtype=object)))
         values = np.asarray(row.toarray() if hasattr(row, "toarray") else row)[0]
         if not named:
             return values
-        pairs = zip(self._names_out(), values.tolist(), strict=True)
+        pairs = zip(model._names_out(), values.tolist(), strict=True)
         return {name: value for name, value in pairs if value}
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """The names of the features."""
-        check_is_fitted(self)
-        own = getattr(self, "feature_names_in_", None)
-        given = own if input_features is None else np.asarray(input_features, dtype=object)
+    def feature_names_out(self, model: Any, given: Any) -> NDArray[Any]:
+        own = getattr(model, "feature_names_in_", None)
+        given = own if given is None else np.asarray(given, dtype=object)
         if given is None:
-            given = [f"x{j}" for j in range(self.n_features_in_)]
-        if len(given) != self.n_features_in_ or (
+            given = [f"x{j}" for j in range(model.n_features_in_)]
+        if len(given) != model.n_features_in_ or (
             own is not None and not np.array_equal(given, own)
         ):
             raise ValueError(
                 "input_features is not equal to feature_names_in_, or should have length equal to "
-                f"number of features ({self.n_features_in_}), got {len(given)}"
+                f"number of features ({model.n_features_in_}), got {len(given)}"
             )
-        return np.array(self._names_from([str(name) for name in given]), dtype=object)
+        return np.array(model._names_from([str(name) for name in given]), dtype=object)
 
-    def _names_from(self, names: list[str]) -> list[str]:
-        raise NotImplementedError
-
-    def _names_out(self) -> list[str]:
-        return list(self.get_feature_names_out())
-
-    def _core_target(self) -> None:
-        return None
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
+    def tag(self, tags: Tags) -> None:
         tags.input_tags.sparse = False
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         tags.input_tags.allow_nan = True
-        return tags
 
 
+def _named(model: Any, X: Any, *, fresh: bool) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    """Dicts as a table: their names are those of the first one; an absent one is a gap."""
+    names: NDArray[Any] | None = getattr(model, "feature_names_in_", None)
+    if fresh:
+        names = np.array(list(X[0]), dtype=object)
+    if names is None:
+        raise ValueError(
+            "x is a dict, but the model was started with arrays; pass an array of "
+            f"{model.n_features_in_} values"
+        )
+    known = set(names.tolist())
+    if not known:
+        raise ValueError("X has dicts without a name; name at least one feature")
+    for record in X:
+        for name in record:
+            if name not in known:
+                raise ValueError(
+                    f"x has the feature {name!r}, but the model was started with "
+                    f"{', '.join(map(repr, names.tolist()))}; drop it"
+                )
+    table = np.empty((len(X), len(names)), dtype=object)
+    for i, record in enumerate(X):
+        table[i] = [record.get(name) for name in names]
+    return table, names
+
+
+def _validated(model: Any, X: Any, *, fresh: bool) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    if isinstance(X, list):
+        X = np.array(X, dtype=object)
+    demand_table(X)
+    return validated(model, X, fresh=fresh, dtype=None)
+
+
+@group
 class Encoder(ReadsObjects):
     """A transformer of categories, which it meets in order of arrival and never forgets.
 
@@ -215,13 +198,11 @@ class Encoder(ReadsObjects):
         "categories_": "list of lists, the categories of each column in order of arrival",
     }
 
-    def _core_params(self, n_features: int) -> dict[str, Any]:
-        settings = super()._core_params(n_features)
+    def _adjust(self, settings: dict[str, Any], n_features: int) -> None:
         if settings["max_categories"] > MOST_CATEGORIES:
             raise ValueError(
                 f"max_categories must be at most {MOST_CATEGORIES:,}; use OnlineHashing for more"
             )
-        return settings
 
     @property
     def categories_(self) -> list[list[Any]]:

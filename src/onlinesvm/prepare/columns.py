@@ -21,7 +21,7 @@ from ..base.locking import MadeOfOthers
 from ..base.persistence import rebuilt, write
 from ..base.sklearn_types import TransformerMixin
 from ..base.validation import one_row
-from .categories import ReadsObjects
+from .categories import OfObjects
 from .tables import Named, Names, read_named
 
 KINDS = ("numbers", "categories")
@@ -382,7 +382,7 @@ def _columns_of(table: Named, columns: list[str], steps: list[OnlineTransformer]
     if missing:
         raise ValueError(f"X lacks the column {missing[0]!r}, which the first rows had; add it")
     values = table.values[:, [where[name] for name in columns]]
-    if not steps or isinstance(steps[0], ReadsObjects) or values.dtype != object:
+    if not steps or isinstance(steps[0]._kind, OfObjects) or values.dtype != object:
         return values
     numbers = np.empty(values.shape)
     for j, name in enumerate(columns):

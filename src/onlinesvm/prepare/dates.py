@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..base import OnlineTransformer
 from ..base.numpy_core import NumpyCore
 from ..base.rows import Rows
-from .categories import ReadsObjects
+from .categories import OfObjects, ReadsObjects
 
 _DAY = 86_400.0
 # What returns, and how long it takes, in days; the first of 1970 was a Thursday.
@@ -62,7 +63,7 @@ def _seconds(rows: Rows) -> NDArray[np.float64]:
     return seconds
 
 
-class OnlineDates(ReadsObjects):
+class OnlineDates(ReadsObjects, OnlineTransformer):
     """Times as features: how long ago, and where in the day, the week and the year.
 
     For columns of seconds since 1970. Each becomes seven: the days since then, and a sine and a
@@ -82,6 +83,8 @@ class OnlineDates(ReadsObjects):
     """
 
     _stem = "Dates"
+    _kind = OfObjects()
+    _passes = True
 
     @property
     def _done(self) -> bool:

@@ -7,9 +7,10 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
+from ..base import OnlineTransformer
 from ..base.parameters import word
 from ..base.rows import Rows
-from .categories import CategoryCore, Encoder
+from .categories import CategoryCore, Encoder, OfObjects
 
 
 class _OneHotCore(CategoryCore, stem="OneHot"):
@@ -27,7 +28,7 @@ class _OneHotCore(CategoryCore, stem="OneHot"):
         return sp.csr_array((np.ones(len(columns)), columns, starts), shape=shape)
 
 
-class OnlineOneHot(Encoder):
+class OnlineOneHot(Encoder, OnlineTransformer):
     """A column of zeros and ones for each category of a stream, without knowing them beforehand.
 
     For text labels, codes and other values without an order. Categories get their columns in order
@@ -51,6 +52,8 @@ class OnlineOneHot(Encoder):
     """
 
     _stem = "OneHot"
+    _kind = OfObjects()
+    _passes = True
 
     unknown: Literal["zeros", "infrequent"] = word(
         default="zeros",
@@ -74,7 +77,7 @@ class _OrdinalCore(CategoryCore, stem="Ordinal"):
         return self.numbers(rows).astype(np.float64)
 
 
-class OnlineOrdinal(Encoder):
+class OnlineOrdinal(Encoder, OnlineTransformer):
     """A number for each category of a stream, in order of arrival: as narrow as the input.
 
     For columns with two categories, and for models that look at single values; a linear model or a
@@ -90,6 +93,8 @@ class OnlineOrdinal(Encoder):
     """
 
     _stem = "Ordinal"
+    _kind = OfObjects()
+    _passes = True
 
     def _names_from(self, names: list[str]) -> list[str]:
         return names

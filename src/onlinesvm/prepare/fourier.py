@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from ..base import KernelFeatures
+from ..base import KernelFeatures, OfKernel, OnlineTransformer
 from ..base.parameters import count, flag, inherit, word
 
 
-class FourierFeatures(KernelFeatures):
+class FourierFeatures(KernelFeatures, OnlineTransformer):
     """Random Fourier features (Rahimi & Recht): a kernel without any example.
 
     For streams that may keep nothing, or drift so that no landmark would stay typical: the features
@@ -47,6 +47,7 @@ class FourierFeatures(KernelFeatures):
     """
 
     _stem = "Fourier"
+    _kind = OfKernel()
 
     kernel: Literal["rbf", "laplacian"] = word(
         default="rbf",

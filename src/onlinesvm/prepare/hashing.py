@@ -10,10 +10,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.feature_extraction import FeatureHasher
 
+from ..base import OnlineTransformer
 from ..base.numpy_core import NumpyCore
 from ..base.parameters import count
 from ..base.rows import Rows
-from .categories import ReadsObjects
+from .categories import OfObjects, ReadsObjects
 
 
 class _HashingCore(NumpyCore, stem="Hashing"):
@@ -37,7 +38,7 @@ class _HashingCore(NumpyCore, stem="Hashing"):
         return width
 
 
-class OnlineHashing(ReadsObjects):
+class OnlineHashing(ReadsObjects, OnlineTransformer):
     """Categories as a fixed number of columns, chosen by a hash: for categories without end.
 
     Ids, addresses, words: where :class:`OnlineOneHot` would run out of columns, a hash sends each
@@ -55,6 +56,8 @@ class OnlineHashing(ReadsObjects):
     """
 
     _stem = "Hashing"
+    _kind = OfObjects()
+    _passes = True
 
     n_components: int = count(
         default=1024, at_least=1, kw_only=False, doc="Features, the columns of the output."

@@ -7,14 +7,13 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import OneToOneFeatureMixin
 from sklearn.utils import Tags
 
+from ..base import OnlineTransformer
 from ..base.parameters import number, word
-from ..base.rows import DenseRows, Rows, SparseRows
-from ..base.validation import Columns
+from ..base.rows import Columns, DenseRows, Rows, SparseRows
 from .moments import Floats
-from .warm_up import ColumnCore, ColumnFacts, WarmingUp
+from .warm_up import LARGEST, ColumnCore, ColumnFacts, OfColumns, WarmingUp
 
 
 class _ImputerCore(ColumnCore, stem="Imputer"):
@@ -45,7 +44,7 @@ class _ImputerCore(ColumnCore, stem="Imputer"):
         return self.columns(width)[0]
 
 
-class OnlineImputer(OneToOneFeatureMixin, WarmingUp):
+class OnlineImputer(WarmingUp, OnlineTransformer):
     """Fills the gaps of a stream, so that no row has to be dropped: the first rows say with what.
 
     NaN is a gap, and in dicts and tables of objects None is one, too; a name that a dict does not
@@ -71,6 +70,8 @@ class OnlineImputer(OneToOneFeatureMixin, WarmingUp):
     """
 
     _stem = "Imputer"
+    _kind = OfColumns()
+    _largest = LARGEST
     _passes = True
 
     strategy: Literal["mean", "median", "constant"] = word(
@@ -133,7 +134,9 @@ class OnlineImputer(OneToOneFeatureMixin, WarmingUp):
 
     def _are_numbers(self, rows: Rows) -> bool:
         values = rows.values()
-        return DenseRows(np.where(np.isnan(values), 0, values)).within(self._limit())
+        return DenseRows(np.where(np.isnan(values), 0, values)).within(
+            self._largest.get(self.dtype, np.inf)
+        )
 
     @property
     def _warm_up_rows(self) -> int:

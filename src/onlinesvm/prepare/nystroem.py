@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base import AnyKernel, KernelFeatures
+from ..base import AnyKernel, KernelFeatures, OfKernel, OnlineTransformer
 from ..base.parameters import number
 
 
-class NystroemFeatures(KernelFeatures, AnyKernel):
+class NystroemFeatures(AnyKernel, KernelFeatures, OnlineTransformer):
     """Nystroem features (Williams & Seeger) of a stream: kernel learning in constant memory.
 
     For streams without end on which a linear model is too plain and a kernel machine would grow:
@@ -62,6 +62,7 @@ class NystroemFeatures(KernelFeatures, AnyKernel):
     """
 
     _stem = "Nystroem"
+    _kind = OfKernel()
 
     tol: float = number(
         default=1e-2,

@@ -22,13 +22,14 @@ from sklearn.utils.validation import check_is_fitted
 from ..base import OnlineEstimator, OnlineTransformer
 from ..base.anew import Remaining, adopt, demand_rows_left, note_gone
 from ..base.certificate import Certificate, Evidence, issue
-from ..base.classifier import NoProbabilities
+from ..base.classifier import NOT_PROBABLE
 from ..base.json_values import from_json, to_json
 from ..base.keys import Key, demand_borne, read_wanted
 from ..base.locking import MadeOfOthers
 from ..base.persistence import rebuilt, write
 from ..base.settled import IdRuns, listed, warn_of
 from ..base.validation import MAX_ID, one_row
+from ..base.verbs import Without
 from ..base.wrapping import WrapsModel
 from ..params import check_flag, check_word
 from .columns import OnlineColumns
@@ -117,8 +118,8 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
     """
 
     # A wrapper with probabilities stands around a pipeline and never in it.
-    predict_proba = NoProbabilities()
-    predict_log_proba = NoProbabilities()
+    predict_proba = Without(NOT_PROBABLE)
+    predict_log_proba = Without(NOT_PROBABLE)
     memory = None
     transform_input = None
     verbose = False
@@ -203,6 +204,10 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
         -------
         self
         """
+        if classes is None and self._passes_on(X, y):
+            rows, last = self._prepared(X)
+            last.partial_fit(rows, y, sample_weight=sample_weight, ids=ids, keys=keys)
+            return self
         self._demand_steps()
         fresh = not self.__sklearn_is_fitted__()
         rows, names = self._read_first(X) if fresh else self._read(X, self._names, fresh=False)
@@ -230,6 +235,20 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
         if self.keep_rows:
             after = replace(after, kept=_kept(progress.kept, batch))
         return self._stand(after)
+
+    def _passes_on(self, X: Any, y: Any) -> bool:
+        """Whether plain rows go through steps that learn no more, and only the last one learns."""
+        settled, steps = self._settled, self.steps
+        if not settled or self.keep_rows or len(steps) != len(settled):
+            return False
+        last = len(settled) - 1  # which says itself what cannot be changed
+        for i, known in enumerate(settled):
+            if steps[i][1] is not known or isinstance(known, OnlineColumns):
+                return False
+            if i < last and known._altered:
+                return False
+        plain = type(X) is np.ndarray and X.ndim == 2 and len(X) > 0
+        return plain and (y is None or (type(y) is np.ndarray and y.shape == X.shape[:1]))
 
     def learn_one(self, x: Any, y: Any = None, w: float = 1.0, key: Any = None) -> Self:
         """Learn one example, a 1-D array or a dict by feature name; ``key``: whose it is."""
@@ -400,7 +419,8 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
 
     def _prepared(self, X: Any) -> tuple[Any, Any]:
         """The rows as the last step takes them, and the last step."""
-        check_is_fitted(self)
+        if not self._settled:
+            check_is_fitted(self)
         steps = self.steps  # a list that is replaced, never changed: one look is consistent
         rows, _ = self._read(X, self._names, fresh=False)
         for _, step in steps[:-1]:

@@ -6,11 +6,11 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import OneToOneFeatureMixin
 
+from ..base import OnlineTransformer
 from ..base.parameters import word
 from ..base.rows import Rows, SparseRows
-from .warm_up import ColumnCore, WarmingUp
+from .warm_up import LARGEST, ColumnCore, OfColumns, WarmingUp
 
 
 class _ScalerCore(ColumnCore, stem="Scaler"):
@@ -25,7 +25,7 @@ class _ScalerCore(ColumnCore, stem="Scaler"):
         return (np.asarray(rows.X, dtype=np.float64) - centre) / scale
 
 
-class OnlineScaler(OneToOneFeatureMixin, WarmingUp):
+class OnlineScaler(WarmingUp, OnlineTransformer):
     """Scales a stream, so that no feature drowns the others: the first rows say how, for good.
 
     Put it before any method of the library; kernels and regularisation take it for granted that
@@ -66,6 +66,8 @@ class OnlineScaler(OneToOneFeatureMixin, WarmingUp):
     """
 
     _stem = "Scaler"
+    _kind = OfColumns()
+    _largest = LARGEST
     _centres = True
 
     method: Literal["standard", "robust"] = word(

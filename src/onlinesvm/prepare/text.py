@@ -15,11 +15,11 @@ from sklearn.feature_extraction import FeatureHasher
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import normalize
 
+from ..base import OnlineTransformer
 from ..base.numpy_core import NumpyCore
 from ..base.parameters import count, word
-from ..base.rows import Rows
-from ..base.validation import Columns
-from .categories import ReadsObjects
+from ..base.rows import Columns, Rows
+from .categories import OfObjects, ReadsObjects
 
 
 @cache
@@ -123,7 +123,7 @@ class _TextCore(NumpyCore, stem="Text"):
         return TextFacts(width, vocabulary, texts, found)
 
 
-class OnlineText(ReadsObjects):
+class OnlineText(ReadsObjects, OnlineTransformer):
     """Texts as counts of their words, weighted by how rare they are: for a linear model behind.
 
     ``vocabulary="growing"`` gives words their columns in order of arrival, until there are
@@ -151,6 +151,8 @@ class OnlineText(ReadsObjects):
     """
 
     _stem = "Text"
+    _kind = OfObjects()
+    _passes = True
 
     vocabulary: Literal["growing", "hashing"] = word(
         default="growing",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from ..base import OnlineTransformer
 from ..base.batch import Batch
 from ..base.numpy_core import NumpyCore
-from ..base.parameters import count, inherit, word
+from ..base.parameters import Parameters, count, group, inherit, word
 from ..base.rows import DenseRows, Rows, SparseRows
+from ..base.transformer import Kind
 from .moments import Floats, Moments, quantiles
 
 #: Rows that are summed up together, so that how a stream is cut changes no bit.
@@ -157,6 +158,8 @@ class ColumnCore(NumpyCore):
         """Centre and scale of so many columns; one that never came has 0 and 1."""
         known = self.known
         centre, scale = (known.centre, known.scale) if known.settled else self._measured(known)
+        if width == len(centre):
+            return centre, scale
         more = max(0, width - len(centre))
         return np.append(centre, np.zeros(more))[:width], np.append(scale, np.ones(more))[:width]
 
@@ -253,8 +256,9 @@ def _count(rows: Rows | None) -> int:
     return 0 if rows is None else len(rows)
 
 
-class WarmingUp(OnlineTransformer):
-    """A transformer that takes what columns are like from the first rows, and then keeps to it."""
+@group
+class WarmingUp(Parameters):
+    """Takes what columns are like from the first rows, and then keeps to it."""
 
     warm_up: int = count(
         default=256,
@@ -274,15 +278,13 @@ class WarmingUp(OnlineTransformer):
         default="float64", doc="Type of the features; the statistics are float64 throughout."
     )
     # No thread is of use here, and nothing takes long enough to be watched.
-    n_jobs = None
-    verbose = False
+    _fixed: ClassVar[Mapping[str, Any]] = {"n_jobs": None, "verbose": False}
 
     _attributes: ClassVar[Mapping[str, str]] = {
         "settled_": "bool, whether the statistics stay as they are from now on",
     }
-    _core: Any
 
-    def finish(self) -> Self:
+    def finish(self) -> Any:
         """End the warm-up now, with the rows so far, where ``after="freeze"``."""
         self._fitted_core("settled_").finish()
         return self
@@ -292,50 +294,46 @@ class WarmingUp(OnlineTransformer):
         """Whether the statistics stay as they are from now on."""
         return bool(self._fitted_core("settled_").known.settled)
 
-    def _fit(self, batch: Batch) -> None:
-        self._begin(batch)
+
+class OfColumns(Kind):
+    """The kind that lists :class:`WarmingUp`; its core is a :class:`ColumnCore`."""
+
+    def fit(self, model: Any, batch: Batch) -> None:
+        model._begin(batch)
         counting = batch.counting()
         w = np.ones(len(batch.rows)) if batch.weights is None else batch.weights
-        self._core.fit_rows(batch.rows.picked(counting), w[counting])
-        self._count_in(self._ids_of(batch, 0, len(batch.rows)))
+        model._core.fit_rows(batch.rows.picked(counting), w[counting])
+        model._count_in(model._ids_of(batch, 0, len(batch.rows)))
 
-    def transform_one(self, x: Any) -> Any:
-        """The features of one example: an array of a 1-D array, a dict by name of a dict.
-
-        All are 0 before anything was learned; of a dict, names that never came are left out.
-        """
+    def transform_one(self, model: Any, x: Any) -> Any:
         named = isinstance(x, Mapping)
-        if not self.__sklearn_is_fitted__():
-            return dict.fromkeys(x, 0.0) if named else np.zeros(len(x), dtype=self.dtype)
-        row = self._features([x] if named else np.asarray(x).reshape(1, -1))
+        if not model.__sklearn_is_fitted__():
+            return dict.fromkeys(x, 0.0) if named else np.zeros(len(x), dtype=model.dtype)
+        row = model._features([x] if named else np.asarray(x).reshape(1, -1))
         values = np.asarray(row.toarray() if hasattr(row, "toarray") else row)[0]
         if not named:
             return values
-        pairs = zip(self._names_out(), values.tolist(), strict=True)
-        if self._vocabulary is None:
+        pairs = zip(model._names_out(), values.tolist(), strict=True)
+        if model._vocabulary is None:
             return dict(pairs)
         return {name: value for name, value in pairs if value or name in x}
 
-    def _names_out(self) -> list[Any]:
-        """The names of the features, those of dicts as they came."""
-        if self._vocabulary is not None:
-            return self._vocabulary.names()
-        return list(self.get_feature_names_out())
+    def names_out(self, model: Any) -> list[Any]:
+        if model._vocabulary is not None:
+            names: list[Any] = model._vocabulary.names()
+            return names
+        return list(model.get_feature_names_out())
 
-    def _limit(self) -> float:
-        return min(super()._limit(), MOST)
+    def warm_up_rows(self, model: Any) -> int:
+        return int(model.warm_up) if model.after == "freeze" else 0
 
-    @property
-    def _warm_up_rows(self) -> int:
-        return self.warm_up if self.after == "freeze" else 0
+    def moves(self, model: Any) -> bool:
+        return bool(model.after != "freeze")
 
-    @property
-    def _moves(self) -> bool:
-        return self.after != "freeze"
+    def done(self, model: Any) -> bool:
+        state = model._state
+        return state.vocabulary is None and bool(state.core.known.settled)  # dicts may bring names
 
-    @property
-    def _done(self) -> bool:
-        return self.settled_ and self._vocabulary is None  # dicts may bring names still
 
-    def _core_target(self) -> None:
-        return None  # rows go through partial_fit: there is no faster way to a core in NumPy
+#: Values that are kept, by dtype: their squares are summed up.
+LARGEST = {"float32": OnlineTransformer._largest["float32"], "float64": MOST}

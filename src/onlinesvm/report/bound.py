@@ -12,7 +12,8 @@ from sklearn.base import clone, is_classifier
 from sklearn.metrics.pairwise import pairwise_kernels
 
 import onlinesvm
-from onlinesvm.base.bounds import Bounded, Floats
+from onlinesvm.base.bounds import Floats, counted
+from onlinesvm.base.bounds import rivals as rivals_of
 from onlinesvm.report.style import INK, LINES, axes_or_new
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def plot_bound(
     paid = _learn(learner, X, y)
     rows, span = _as_seen(learner, X)
     y = np.where(y == np.unique(y)[-1], 1.0, -1.0) if is_classifier(learner) else y
-    rivals = learner._rivals(rows, y) if u is None else [_weights(u, X, rows, span)]
+    rivals = rivals_of(learner, rows, y) if u is None else [_weights(u, X, rows, span)]
     bound = min((learner._bound(rows, y, v) for v in rivals), key=lambda after: after[-1])
     if not np.isfinite(bound).any():
         raise ValueError(
@@ -101,8 +102,8 @@ def _collect(stream: Iterable[tuple[Any, ...]]) -> tuple[Floats, NDArray[Any]]:
 
 def _fresh(model: Any, X: Floats, y: NDArray[Any]) -> Any:
     """A copy that has seen nothing, with a kernel that stays what it is."""
-    if not isinstance(model, Bounded):
-        known = [c.__name__ for c in onlinesvm.all_estimators() if issubclass(c, Bounded)]
+    if not getattr(model, "_theorem", None):
+        known = [c.__name__ for c in onlinesvm.all_estimators() if hasattr(c, "_theorem")]
         raise ValueError(
             f"model must have a proved bound, which {type(model).__name__} has not; "
             f"these have: {', '.join(known)}"
@@ -162,7 +163,7 @@ def _weights(u: Any, X: Floats, rows: Floats, span: Floats | None) -> Floats:
 
 def _draw(ax: Axes, learner: Any, paid: Floats, bound: Floats) -> None:
     lines = (
-        (learner._counts, paid, LINES[1]),
+        (counted(learner), paid, LINES[1]),
         (f"bound of {learner._theorem}", bound, (INK, "--")),
     )
     for name, values, (colour, dash) in lines:
@@ -187,7 +188,7 @@ def _draw(ax: Axes, learner: Any, paid: Floats, bound: Floats) -> None:
         ax.set_ylim(0, max(1.12 * top, 1.12 * paid[-1], ax.get_ylim()[1]))  # axes may be shared
     ax.set_title(type(learner).__name__, loc="left")
     ax.set_xlabel("examples seen")
-    ax.set_ylabel(f"{learner._counts} so far")
+    ax.set_ylabel(f"{counted(learner)} so far")
     ax.xaxis.set_major_formatter("{x:,.0f}")
     ax.yaxis.set_major_formatter("{x:,g}")
     ax.spines[["top", "right"]].set_visible(False)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from .. import forgetting
-from ..base import TowardsOptimum, WithBudget
+from ..base import OnlineClassifier, TowardsOptimum, WithBudget
 from ..base.parameters import count, inherit, special, word
 from ..base.room import UNBOUNDED, room
 from ..forgetting import Forgetting
 
 
-class Retrained(TowardsOptimum):
+class Retrained(TowardsOptimum, OnlineClassifier):
     """A batch SVM over the examples kept and those that waited, each time enough of them wait."""
 
     _optimal_after = ("learn", "unlearn")
