@@ -11,8 +11,10 @@ import pytest
 from scipy.stats import binom
 from sklearn.datasets import (
     load_breast_cancer,
+    load_digits,
     load_iris,
     load_wine,
+    make_blobs,
     make_classification,
     make_moons,
 )
@@ -82,6 +84,54 @@ def test_p_values_are_those_of_refits(name: str, rows: Any, labels: Any, mondria
             bag = np.vstack([rows[known], rows[asked][i : i + 1]])
             expected = refitted(bag, np.append(labels[known], label), mondrian)
             assert p[i, c] == pytest.approx(expected, abs=1e-9), (name, i, label)
+
+
+def larger() -> list[tuple[str, Any, Any]]:
+    """Five sets of 260 rows and more, in random order."""
+    rows, digits = load_digits(return_X_y=True)
+    three = digits < 3
+    named = {
+        "cancer": load_breast_cancer(return_X_y=True),
+        "digits": (rows[three], digits[three]),
+        "moons": make_moons(300, noise=0.3, random_state=0),
+        "overlap": make_classification(300, 6, flip_y=0.2, random_state=0),
+        "blobs": make_blobs(300, 3, centers=3, cluster_std=3.0, random_state=0),
+    }
+    order = {name: np.random.default_rng(2).permutation(len(y)) for name, (_, y) in named.items()}
+    return [
+        (n, scale(X[order[n]]) / np.sqrt(X.shape[1]), y[order[n]]) for n, (X, y) in named.items()
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "rows", "labels"), larger(), ids=lambda v: v if isinstance(v, str) else ""
+)
+def test_p_values_of_200_rows_are_those_of_refits(name: str, rows: Any, labels: Any) -> None:
+    known, asked = slice(0, 60), rows[60:260]
+    model = FullConformalSVC(svm(), smoothed=False).fit(rows[known], labels[known])
+    p = model.p_values(asked)
+    for row, found in zip(asked, p, strict=True):
+        bag = np.vstack([rows[known], row])
+        expected = [refitted(bag, np.append(labels[known], c), False) for c in model.classes_]
+        assert found == pytest.approx(expected, abs=1e-9), name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "rows", "labels"), larger(), ids=lambda v: v if isinstance(v, str) else ""
+)
+def test_coverage_on_five_sets(name: str, rows: Any, labels: Any) -> None:
+    """Each row is asked about, then learned: misses of smoothed p-values are independent."""
+    model = FullConformalSVC(svm(classes=np.unique(labels))).fit(rows[:30], labels[:30])
+    p = []
+    for row, label in zip(rows[30:260], labels[30:260], strict=True):
+        p.append(model.p_values(row[None])[0, label])
+        model.learn_one(row, label)
+    for alpha in (0.05, 0.1, 0.2):
+        misses = int((np.array(p) <= alpha).sum())
+        low, high = binom.ppf([0.005, 0.995], len(p), alpha)
+        assert low <= misses <= high, (name, alpha, misses)
 
 
 def refitted(bag: Any, y: Any, mondrian: bool) -> float:
@@ -162,10 +212,11 @@ def test_coverage_is_what_is_promised(task: str, alpha: float) -> None:
     assert binom.ppf(0.005, n, alpha) <= misses <= binom.ppf(0.995, n, alpha)
 
 
-def test_questions_change_nothing() -> None:
+def test_a_thousand_questions_change_nothing() -> None:
     model = FullConformalSVC(svm()).fit(X[:60], Y[:60])
     before = model.model_._core.state()
     first = model.p_values(X[60:100])
+    model.p_values(RNG.normal(size=(960, 2)))
     assert np.array_equal(first, model.p_values(X[60:100]))
     after = model.model_._core.state()
     assert before.keys() == after.keys()
