@@ -40,7 +40,7 @@ CLASSES = {
 MODULES = {
     "Policies": "queries forgetting label_budgets",
     "Evaluation": """stream stream.metrics stream.baselines stream.drift stream.prequential
-        stream.sources stream.run report value label_issues""",
+        stream.sources stream.run report tune value label_issues""",
     "Active learning": "labelling labelling.skactiveml",
     "Other libraries": "faces.river faces.onnx faces.skops",
     "Many machines": """cluster cluster.dask cluster.ray spark.estimator spark.predicting
