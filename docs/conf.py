@@ -25,7 +25,7 @@ extensions = [
     "mathml",
     "reference",
 ]
-exclude_patterns = ["_build", "**/GALLERY_HEADER.rst", "sg_execution_times.rst"]
+exclude_patterns = ["_build", "**/GALLERY_HEADER.rst"]
 templates_path = []
 root_doc = "index"
 
@@ -54,7 +54,7 @@ sphinx_gallery_conf = {
     "ignore_pattern": r"demo\.py$",  # what `make demo` runs
     "download_all_examples": False,
     "show_signature": False,
-    "min_reported_time": 1e9,
+    "write_computation_times": False,
     "remove_config_comments": True,
     "within_subsection_order": "FileNameSortKey",
 }
