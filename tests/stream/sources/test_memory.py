@@ -84,13 +84,7 @@ def names(path):
     return path / "t.jsonl", (20_000, 0)
 
 
-@pytest.mark.parametrize("made", [same, unlike, many, rare, label])
+@pytest.mark.parametrize("made", [same, unlike, many, rare, label, names])
 def test_the_reader_takes_at_most_eight_blocks(tmp_path, made):
     path, expected = made(tmp_path)
     assert read_within(path, 8 * BLOCK) == expected
-
-
-def test_rows_of_many_names_take_a_table_of_them(tmp_path):
-    """20,000 rows of the 1,000 names that are read are 160 MB, which is held three times."""
-    path, expected = names(tmp_path)
-    assert read_within(path, 32 * BLOCK) == expected

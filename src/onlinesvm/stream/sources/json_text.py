@@ -186,6 +186,11 @@ class JsonObjects:
     def notes(self) -> tuple[str, ...]:
         return self.objects.notes
 
+    @property
+    def parts(self) -> int:
+        """Of a block, one at a time: a row has a cell for each column, though it names few."""
+        return 1 + len(self.schema.columns) // 64
+
     def parse(self, raw: Raw) -> tuple[Examples, list[BadRow]]:
         """The rows of a block, and those that are bad."""
         table = self.records.table(raw.data)  # type: ignore[attr-defined]

@@ -78,15 +78,16 @@ def steady(
     ending: Ending,
     checksum: int = 0,
     data: bytes = b"",
+    parts: int = 1,
 ) -> Iterator[Raw]:
-    """Blocks that end with the first record behind each multiple of a block's size.
+    """Blocks that end with the first record behind each multiple of a block's size, or its parts.
 
     So they are the same from wherever reading starts. `checksum` is of the bytes before, `data`
     has been read before.
     """
-    cutter = _Cutter(stream, records, byte, line, data, checksum)
+    cutter, size = _Cutter(stream, records, byte, line, data, checksum), BLOCK // parts
     while True:
-        goal = (cutter.byte // BLOCK + 1) * BLOCK - cutter.byte
+        goal = (cutter.byte // size + 1) * size - cutter.byte
         want = goal + BLOCK // 16
         while (end := cutter.cut_at(goal, want)) < 0 and not cutter.ended:
             if want == goal + LONGEST:

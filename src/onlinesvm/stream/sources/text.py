@@ -82,7 +82,8 @@ class TextFile:
             if since is not None:
                 self._demand_unchanged(since, checksum, last, more)
             records, ending = self.form.records, self._ending
-            for raw in steady(stream, records, byte, line, ending, checksum, more):
+            parts = getattr(self.form, "parts", 1)
+            for raw in steady(stream, records, byte, line, ending, checksum, more, parts):
                 examples, bad = self.form.parse(raw)
                 end = {
                     "byte": raw.end_byte,
