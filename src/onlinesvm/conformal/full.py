@@ -167,7 +167,9 @@ class FullConformalSVC(ClassifierMixin, FullConformal):
         check_flag("mondrian", self.mondrian)
         check_flag("smoothed", self.smoothed)
         model = self.__dict__.get("model_")  # none yet where it comes from a file
-        if getattr(model, "multiclass", None) == "auto":  # a p-value needs a score of each class
+        if (
+            model is not None and getattr(model, "multiclass", None) == "auto"
+        ):  # a p-value needs a score of each class
             model.set_params(multiclass="one-vs-rest")
         super()._begin_own()
 
