@@ -369,6 +369,21 @@ def test_scope_of_all_needs_the_rows_of_a_pipeline():
     assert kept.keys_held() == ["us"]
 
 
+@quiet
+def test_rows_kept_go_with_those_that_were_unlearned_before():
+    def learned(**more: Any) -> Any:
+        return make_online_pipeline(OnlineScaler(), IncrementalSVC(classes="open"), **more)
+
+    model = learned(keep_rows=True).partial_fit(X, Y)
+    model.unlearn([0, 1])
+    assert sum(map(len, model._kept)) == 398
+    model[-1].unlearn([2])  # behind the back of the pipeline
+    proof = model.unlearn([3, 4], certificate=True, scope="all")
+    never = learned().partial_fit(X[5:], Y[5:])
+    assert apart(model, never) <= proof.distance + proof.bias_distance
+    assert verify(proof, model).complete
+
+
 @pytest.mark.parametrize(
     ("model", "message"),
     [

@@ -608,7 +608,9 @@ class OnlinePipeline(MadeOfOthers, Pipeline):
                 "these rows, and the rows as they came are not kept; make the pipeline with "
                 "keep_rows=True, or fit a new one without them"
             )
-        return functools.reduce(Held.and_then, kept)
+        came = functools.reduce(Held.and_then, kept)
+        counted = came.ids if came.weights is None else came.ids[came.weights > 0]
+        return came.without(np.setdiff1d(counted, held))  # the last step may forget by itself
 
     def _steps_settled_on(self, ids: NDArray[np.int64]) -> dict[str, str]:
         """The steps that were settled on rows that include these, or some removed before."""
