@@ -228,6 +228,9 @@ def retrained(case: Case, proof: Certificate, model: Any, left: Any) -> Retraine
         last.set_params(gamma=settled["gamma"])
     if "classes" in settled:
         last.set_params(classes=old_last.classes_.tolist())
+        if "multiclass" in last.get_params():  # "auto" went by the classes known at the start
+            pairs = old_last._core.has_pairs
+            last.set_params(multiclass="one-vs-one" if pairs else "one-vs-rest")
     if "class_weight" in settled:
         last.set_params(class_weight=None)
         e = Evidence.of(old_last)
