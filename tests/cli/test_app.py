@@ -40,7 +40,7 @@ def test_doctor_says_how_to_get_an_extra(monkeypatch):
         raise doctor.PackageNotFoundError(package)
 
     monkeypatch.setattr(doctor, "version", absent)
-    assert "no jinja2, matplotlib: pip install 'onlinesvm[report]'" in run("doctor")
+    assert "no jinja2, matplotlib: pip install '.[report]'" in run("doctor")
 
 
 def test_names_are_completed_in_any_case():

@@ -37,7 +37,7 @@ def run_without_extras(code: str) -> subprocess.CompletedProcess[str]:
 
 def test_without_its_extra_the_command_line_says_so_in_one_line():
     done = run_without_extras("from onlinesvm.cli import main; main()")
-    line = "error: the command line needs: pip install 'onlinesvm[cli]'\n"
+    line = "error: the command line needs: pip install '.[cli]' in a checkout\n"
     assert (done.returncode, done.stdout, done.stderr) == (2, "", line)
 
 

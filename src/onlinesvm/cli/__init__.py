@@ -16,7 +16,7 @@ def main() -> None:
     except ModuleNotFoundError as missing:
         if (missing.name or "").partition(".")[0] not in ("typer", "rich"):
             raise
-        print("error: the command line needs: pip install 'onlinesvm[cli]'", file=sys.stderr)
+        print("error: the command line needs: pip install '.[cli]' in a checkout", file=sys.stderr)
         sys.exit(2)
     app(prog_name="onlinesvm")
 

@@ -35,7 +35,7 @@ def doctor_table() -> Table:
     for extra, packages in _extras().items():
         missing = [name for name in packages if _version_of(name) is None]
         found = ", ".join(f"{n} {_version_of(n)}" for n in packages if n not in missing)
-        lacks = f"no {', '.join(missing)}: pip install 'onlinesvm\\[{extra}]'" if missing else ""
+        lacks = f"no {', '.join(missing)}: pip install '.\\[{extra}]'" if missing else ""
         table.add_row(f"extra {extra}", "; ".join(filter(None, [found, lacks])))
     return table
 

@@ -1,6 +1,6 @@
 """A learned model as an ONNX graph: for servers, phones and browsers that know no Python.
 
-Install with ``pip install onlinesvm[onnx]``; whatever runs ONNX runs the graph.
+In a checkout: ``pip install ".[onnx]"``; whatever runs ONNX runs the graph.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Any of our estimators as a river one: dicts in, in pipelines and under river's evaluation.
 
-Install with ``pip install onlinesvm[river]``.
+In a checkout: ``pip install ".[river]"``.
 """
 
 from __future__ import annotations

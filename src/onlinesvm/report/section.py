@@ -37,7 +37,7 @@ def _environment() -> Any:
     try:
         import jinja2
     except ImportError as missing:
-        raise ImportError("pages need jinja2: pip install 'onlinesvm[report]'") from missing
+        raise ImportError("pages need jinja2: in a checkout, pip install '.[report]'") from missing
     return jinja2.Environment(
         loader=jinja2.PackageLoader("onlinesvm.report"),
         autoescape=True,

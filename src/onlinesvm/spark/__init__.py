@@ -1,6 +1,6 @@
 """Spark: the same models over DataFrames, predicted, learned and unlearned on a cluster.
 
-Needs `pip install 'onlinesvm[spark]'` here and on every executor, and Java from the system.
+Needs the extra `spark` here and on every executor, and Java from the system.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def __getattr__(name: str) -> Any:
         if missing.name not in ("pyspark", "pyarrow"):
             raise
         raise ImportError(
-            f"onlinesvm.spark needs {missing.name}: pip install 'onlinesvm[spark]'"
+            f"onlinesvm.spark needs {missing.name}: in a checkout, pip install '.[spark]'"
         ) from None
 
 

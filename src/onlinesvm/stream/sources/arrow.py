@@ -15,7 +15,7 @@ def demand(module: str, what: str, extra: str = "stream") -> Any:
         return importlib.import_module(module)
     except ImportError:
         raise ImportError(
-            f"{what} needs {module.partition('.')[0]}: pip install 'onlinesvm[{extra}]'"
+            f"{what} needs {module.partition('.')[0]}: in a checkout, pip install '.[{extra}]'"
         ) from None
 
 
