@@ -21,7 +21,7 @@ PA, SGD = onlinesvm.PassiveAggressiveClassifier, onlinesvm.SGDSVC
 def holdable(cls, **params):
     """A model of the class as a bank can hold it."""
     known = cls._parameters
-    if "kernel" in known:
+    if "kernel" in known and not cls.__name__.startswith("MultiKernel"):  # has no linear one
         params.setdefault("kernel", "linear")
     if "classes" in known:
         params.setdefault("classes", [0, 1])
