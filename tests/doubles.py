@@ -8,7 +8,7 @@ import numpy as np
 
 from onlinesvm import OnlineScaler, PassiveAggressiveClassifier, make_online_pipeline
 from onlinesvm.stream.run import Run, RunOptions
-from onlinesvm.stream.run.store import Reader
+from onlinesvm.stream.run.reader import Reader
 from onlinesvm.stream.sources import BadRow, Block, Column, Examples, Schema
 
 

@@ -58,7 +58,7 @@ from onlinesvm.cli.forgetting import unlearn
 from onlinesvm.stream.run import Run, RunOptions, read_run
 from onlinesvm.stream.run import run as runner
 from onlinesvm.stream.run.folder import RunFolder
-from onlinesvm.stream.run.store import Reader
+from onlinesvm.stream.run.reader import Reader
 from onlinesvm.stream.sources import open_source
 
 SOURCES = ("file", "pipe", "redis", "nats")

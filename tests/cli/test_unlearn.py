@@ -22,7 +22,7 @@ from onlinesvm.cli import forgetting
 from onlinesvm.cli.app import app
 from onlinesvm.cli.where import Request
 from onlinesvm.stream.run import Run, read_run
-from onlinesvm.stream.run.store import Reader
+from onlinesvm.stream.run.reader import Reader
 from onlinesvm.stream.sources import open_source
 
 pytest.importorskip("pyarrow")

@@ -14,7 +14,7 @@ from onlinesvm.stream.run.config import RunConfig
 from onlinesvm.stream.run.folder import RunFolder
 from onlinesvm.stream.run.lines import read_lines
 from onlinesvm.stream.run.options import RunOptions
-from onlinesvm.stream.run.store import Reader
+from onlinesvm.stream.run.reader import Reader
 from onlinesvm.stream.snapshot import Snapshot
 from onlinesvm.stream.sources import Schema
 

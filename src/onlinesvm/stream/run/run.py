@@ -30,9 +30,10 @@ from onlinesvm.stream.run.lock import Lock
 from onlinesvm.stream.run.moment import Moment
 from onlinesvm.stream.run.options import RunOptions
 from onlinesvm.stream.run.progress import Progress
+from onlinesvm.stream.run.reader import Reader
 from onlinesvm.stream.run.rows import joined, part, row_text
 from onlinesvm.stream.run.signals import Interrupted, Signals
-from onlinesvm.stream.run.store import Reader, Store, count_rows, new_database
+from onlinesvm.stream.run.store import Store, count_rows, new_database
 from onlinesvm.stream.sources import BadRow, Block, Examples, Place, Source
 
 __all__ = ["Run"]

@@ -8,56 +8,35 @@ going back to a checkpoint removes what came behind it and reads the log again.
 from __future__ import annotations
 
 import errno
-import json
 import os
 import sqlite3
-import stat
 import threading
 import warnings
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from onlinesvm.atomic import no_plain_file, plain_file, sync_folder
+from onlinesvm.atomic import plain_file, sync_folder
 from onlinesvm.stream import plain
-from onlinesvm.stream.run.checkpoint import Checkpoint
 from onlinesvm.stream.run.config import RunConfig
 from onlinesvm.stream.run.lines import line
+from onlinesvm.stream.run.reader import TABLES, Reader
 from onlinesvm.stream.run.rows import block_from_bytes, block_to_bytes
 from onlinesvm.stream.sources import Block
 
-__all__ = ["Reader", "Store", "count_rows", "new_database"]
+__all__ = ["Store", "count_rows", "new_database"]
 
-T = TypeVar("T")
-
-_TABLES = (
-    "CREATE TABLE about (config TEXT)",
-    "CREATE TABLE checkpoints (number INTEGER, part INTEGER, data BLOB)",
-    "CREATE TABLE log (id INTEGER PRIMARY KEY, since INTEGER, cut INTEGER, rows INTEGER, "
-    "crc INTEGER, block BLOB)",
-    "CREATE TABLE facts (id INTEGER PRIMARY KEY, since INTEGER, kind TEXT, row TEXT)",
-)
-_BESIDE = ("", "-wal", "-shm", "-journal")  # what SQLite opens
 _PART = 1 << 26  # SQLite takes no value of more than a billion bytes
 _LONGEST = 999_000_000
 _INTERVAL = 1.0  # seconds: the most that a power failure takes with fsync="interval"
-_PATIENCE = 10.0  # seconds that somebody else may hold the file
-_OF_THE_DISK = {
-    sqlite3.SQLITE_FULL: errno.ENOSPC,
-    sqlite3.SQLITE_IOERR: errno.EIO,
-    sqlite3.SQLITE_CANTOPEN: errno.EACCES,
-    sqlite3.SQLITE_READONLY: errno.EROFS,
-    sqlite3.SQLITE_BUSY: errno.EBUSY,
-    sqlite3.SQLITE_LOCKED: errno.EBUSY,
-}
 
 
 def new_database(config: RunConfig, first: bytes) -> bytes:
     """The bytes of a database with a configuration and the first checkpoint."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
-        for table in _TABLES:
+        for table in TABLES:
             db.execute(table)
         db.execute("INSERT INTO about VALUES (?)", (config.to_json(),))
         _insert_checkpoint(db, 0, first)
@@ -67,112 +46,6 @@ def new_database(config: RunConfig, first: bytes) -> bytes:
 def count_rows(block: Block) -> int:
     """Rows that came, good and bad."""
     return len(block.examples) + len(block.bad)
-
-
-class Reader:
-    """What a run has written, read without changing it; the run may be going on."""
-
-    def __init__(self, path: Path, mode: str = "ro") -> None:
-        self.path = path
-        self._db = _opened(path, mode)
-        try:
-            with self._in_one_line():
-                _check(self._db, path)
-        except BaseException:
-            self._db.close()
-            raise
-
-    def config(self) -> RunConfig:
-        with self._in_one_line():
-            rows = self._db.execute("SELECT config FROM about LIMIT 2").fetchall()
-        if len(rows) != 1 or not isinstance(rows[0][0], str):
-            raise ValueError(f"{self.path} does not say what is learned from what")
-        return RunConfig.from_json(rows[0][0], self.path)
-
-    def facts(self, kind: str) -> Iterator[dict[str, Any]]:
-        """The rows of a kind, oldest first: ``metrics``, ``timings`` or ``drifts``."""
-        with self._in_one_line():
-            for (text,) in self._db.execute(
-                "SELECT row FROM facts WHERE kind = ? ORDER BY id", (kind,)
-            ):
-                try:
-                    row = json.loads(text)
-                except (ValueError, TypeError, RecursionError):
-                    row = None
-                if not isinstance(row, dict):
-                    raise ValueError(f"{self.path} is damaged: a row of {kind} is no JSON object")
-                yield row
-
-    def numbers(self) -> list[int]:
-        """The numbers of the checkpoints that are there, newest first."""
-        with self._in_one_line():
-            found = self._db.execute(
-                "SELECT DISTINCT number FROM checkpoints ORDER BY number DESC LIMIT 9"
-            ).fetchall()
-        return plain.counts(*(number for (number,) in found))
-
-    def checkpoint(self, run: str, number: int) -> Checkpoint:
-        """A checkpoint that is what its number says."""
-        with self._in_one_line():
-            parts = self._db.execute(
-                "SELECT data FROM checkpoints WHERE number = ? ORDER BY part", (number,)
-            ).fetchall()
-        if not all(isinstance(data, bytes) for (data,) in parts):
-            raise ValueError(f"checkpoint {number} has other things than bytes")
-        found = Checkpoint.from_bytes(b"".join(data for (data,) in parts), f"checkpoint {number}")
-        if (found.run, found.number) != (run, number):
-            raise ValueError(f"checkpoint {number} is of another run, or was renumbered")
-        return found
-
-    def newest_good(self, run: str, use: Callable[[Checkpoint], T]) -> T:
-        """What `use` makes of the newest checkpoint that it does not refuse; a warning tells why.
-
-        A ValueError says what is wrong if it refuses all.
-        """
-        damaged: list[str] = []
-        for number in self.numbers():
-            try:
-                found = use(self.checkpoint(run, number))
-            except ValueError as error:
-                damaged.append(str(error))
-                continue
-            for why in damaged:
-                told = f"{why}; going on from checkpoint {number}, the one before"
-                warnings.warn(told, RuntimeWarning, stacklevel=4)
-            return found
-        raise ValueError(
-            f"the run in {str(self.path.parent)!r} cannot be resumed: "
-            f"{damaged[0] if damaged else 'there is no checkpoint'}"
-        )
-
-    def close(self) -> None:
-        self._db.close()
-
-    def __enter__(self) -> Reader:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    @contextmanager
-    def _in_one_line(self) -> Iterator[None]:
-        """What SQLite says, as an error that names the file and says what to do."""
-        try:
-            yield
-        except sqlite3.Error as error:
-            number = _OF_THE_DISK.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
-            if number is None:
-                raise ValueError(f"{self.path} is damaged: {error!s:.200}") from None
-            if number == errno.EBUSY:
-                raise OSError(
-                    number, f"{self.path} is held by another process; try again when it ends"
-                ) from None
-            why = os.strerror(number) if number == errno.ENOSPC else str(error)
-            raise OSError(
-                number,
-                f"{self.path} could not be written: {why}; make room or mend the disk, then "
-                "resume the run",
-            ) from None
 
 
 class Store(Reader):
@@ -384,51 +257,3 @@ def _insert_checkpoint(db: sqlite3.Connection, number: int, data: bytes) -> None
     for part, at in enumerate(range(0, len(data), _PART)):
         values = (number, part, view[at : at + _PART])
         db.execute("INSERT INTO checkpoints VALUES (?, ?, ?)", values)
-
-
-# --- a folder that may be a stranger's ------------------------------------------------------------
-
-
-def _opened(path: Path, mode: str) -> sqlite3.Connection:
-    """A connection to a regular file; a ValueError for a link, a pipe or a device.
-
-    SQLite opens by name, so what is looked at here could be swapped before it does: by somebody who
-    can write to the folder meanwhile, and who could as well write into the file. It follows no link
-    in place of the files beside.
-    """
-    for suffix in _BESIDE:  # opening them to look would drop the locks that this process has
-        with suppress(FileNotFoundError):
-            if not stat.S_ISREG(os.lstat(f"{path}{suffix}").st_mode):
-                raise no_plain_file(f"{path}{suffix}")
-    uri = f"{path.absolute().as_uri()}?mode={mode}"
-    if mode == "ro" and not os.access(path.parent, os.W_OK) and not _is_ahead(path):
-        uri += "&immutable=1"  # or SQLite would want a file beside it
-    try:
-        db = sqlite3.connect(
-            uri, uri=True, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
-        )
-    except sqlite3.Error as error:
-        raise OSError(errno.EACCES, f"{path} cannot be opened: {error}") from None
-    db.execute("PRAGMA trusted_schema = OFF")  # what a file defines calls no function
-    db.execute("PRAGMA cell_size_check = ON")
-    db.execute("PRAGMA temp_store = MEMORY")
-    return db
-
-
-def _is_ahead(path: Path) -> bool:
-    with suppress(FileNotFoundError):
-        return os.stat(f"{path}-wal").st_size > 0
-    return False
-
-
-def _check(db: sqlite3.Connection, path: Path) -> None:
-    """A ValueError unless a database is whole and has these tables and nothing else.
-
-    What it says is not believed: a value cannot be longer than the file, for quick_check follows
-    each chain of pages to its end.
-    """
-    if [sql for (sql,) in db.execute("SELECT sql FROM sqlite_master LIMIT 9")] != [*_TABLES]:
-        raise ValueError(f"{path} is not a run that this version of onlinesvm can read")
-    ((told,),) = db.execute("PRAGMA quick_check(1)").fetchall()
-    if told != "ok":
-        raise ValueError(f"{path} is damaged: {' '.join(str(told).split())!s:.200}")
