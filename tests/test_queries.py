@@ -137,7 +137,8 @@ def test_the_gain_is_what_one_step_gains(kernel: str, C: float) -> None:
     rng = np.random.default_rng(2)
     X, x = rng.normal(size=(30, 2)), rng.normal(size=2)
     y = np.where(X[:, 0] + X[:, 1] ** 2 > 0.5, 1, -1)
-    model = RampSVC(C=C, kernel=kernel, gamma=0.7, coef0=1.0, s=-np.inf, dtype="float64")
+    shape = {"kernel": kernel, "gamma": 0.7, "coef0": 1.0}
+    model = RampSVC(C=C, **shape, bias="none", s=-np.inf, dtype="float64")
     model.partial_fit(X, y, classes=[-1, 1])
     kernel_of = reference.Kernel(kernel, gamma=0.7, coef0=1.0)
     k = kernel_of(x, x)[0, 0]

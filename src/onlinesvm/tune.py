@@ -304,7 +304,8 @@ class _View:
             return np.exp(K, out=K)
         if k.kernel == "linear":
             return self._products.astype(np.float32)
-        return ((k.gamma * self._products + k.coef0) ** k.degree).astype(np.float32)
+        powers = (k.gamma * self._products + k.coef0) ** k.degree
+        return np.asarray(powers, dtype=np.float32)
 
 
 class _Decided(ClassifierMixin, BaseEstimator):
@@ -322,7 +323,8 @@ class _Decided(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         f = self._scores
-        return self.classes_[(f > 0).astype(np.intp) if f.ndim == 1 else f.argmax(axis=1)]
+        best = (f > 0).astype(np.intp) if f.ndim == 1 else f.argmax(axis=1)
+        return np.asarray(self.classes_[best])
 
 
 class _Problem:
@@ -475,10 +477,8 @@ def _results(candidates: Sequence[Any], scores: Floats, seconds: Floats) -> dict
         results[f"mean_{name}_time"] = values.mean(axis=1)
         results[f"std_{name}_time"] = values.std(axis=1)
     for name in sorted({name for params in candidates for name in params}):
-        column = np.ma.masked_all(len(candidates), dtype=object)
-        for at, params in enumerate(candidates):
-            if name in params:
-                column[at] = params[name]
+        values = np.array([params.get(name) for params in candidates] + [None], dtype=object)[:-1]
+        column = np.ma.MaskedArray(values, mask=[name not in params for params in candidates])
         results[f"param_{name}"] = column
     results["params"] = list(candidates)
     for fold in range(scores.shape[1]):

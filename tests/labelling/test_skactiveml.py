@@ -37,7 +37,7 @@ def strategy(name: str) -> Any:
 
 
 def models() -> list[Any]:
-    ramp = RampSVC(C=10.0, gamma=1.0, settle="example")
+    ramp = RampSVC(C=10.0, gamma=1.0, bias="none", settle="example")
     return [ramp, SGDSVC(), make_online_pipeline(OnlineScaler(warm_up=16), clone(ramp))]
 
 
@@ -64,7 +64,7 @@ def test_its_own_stream_loop_with_our_classifiers(name: str, which: int) -> None
 
 
 def test_its_pool_loop_with_our_classifiers() -> None:
-    clf = ActiveClassifier(RampSVC(C=10.0, gamma=1.0), classes=[0, 1], random_state=0)
+    clf = ActiveClassifier(RampSVC(C=10.0, gamma=1.0, bias="none"), classes=[0, 1], random_state=0)
     query = pool.UncertaintySampling(method="entropy", random_state=0)
     y = np.full(300, np.nan)
     y[:4] = Y[:4]
@@ -77,7 +77,7 @@ def test_its_pool_loop_with_our_classifiers() -> None:
 @pytest.mark.parametrize("name", STRATEGIES)
 @pytest.mark.parametrize("late", [0, 50])
 def test_its_strategies_at_our_desk(name: str, late: int) -> None:
-    model = RampSVC(C=10.0, gamma=1.0, classes=[0, 1], settle="example")
+    model = RampSVC(C=10.0, gamma=1.0, bias="none", classes=[0, 1], settle="example")
     desk = StrategyDesk(model, strategy(name))
     asked, waiting = [], []
     for t in range(400):
@@ -88,7 +88,7 @@ def test_its_strategies_at_our_desk(name: str, late: int) -> None:
             row, ticket = waiting.pop(0)
             desk.answer(ticket, Y[row])
             asked.append(row)
-    alone = RampSVC(C=10.0, gamma=1.0, classes=[0, 1], settle="example").partial_fit(
+    alone = RampSVC(C=10.0, gamma=1.0, bias="none", classes=[0, 1], settle="example").partial_fit(
         X[asked], Y[asked]
     )
     assert np.array_equal(desk.model.decision_function(X), alone.decision_function(X))

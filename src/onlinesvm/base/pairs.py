@@ -66,7 +66,7 @@ def intercept(model: Any, offset: float) -> Floats:
 def n_support(model: Any) -> NDArray[np.int64]:
     """Support vectors of each class; of a compressed model, of each pair."""
     if model._compression is not None:
-        return np.count_nonzero(coef(model), axis=1)
+        return np.asarray(np.count_nonzero(coef(model), axis=1))
     own, against = _duels(model, "n_support_")
     return np.bincount(own, minlength=len(against))
 

@@ -167,10 +167,8 @@ class FullConformalSVC(ClassifierMixin, FullConformal):
         check_flag("mondrian", self.mondrian)
         check_flag("smoothed", self.smoothed)
         model = self.__dict__.get("model_")  # none yet where it comes from a file
-        if (
-            model is not None and getattr(model, "multiclass", None) == "auto"
-        ):  # a p-value needs a score of each class
-            model.set_params(multiclass="one-vs-rest")
+        if model is not None and getattr(model, "multiclass", None) == "auto":
+            model.set_params(multiclass="one-vs-rest")  # a p-value needs a score of each class
         super()._begin_own()
 
     def p_values(self, X: Any) -> Floats:
