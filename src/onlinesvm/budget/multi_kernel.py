@@ -104,11 +104,11 @@ class MultiKernelClassifier(MultiKernelModel, OnlineClassifier):
 
     A stream cannot be searched for a good gamma, and what was good may not stay so. Here eight
     bandwidths and a linear learner learn side by side, and the prediction is the mean of their
-    probabilities, weighted by how well each has predicted so far. Time and memory are constant, and
-    since all share one set of random waves, eight bandwidths cost about twice as much as one
-    (docs/benchmarks.md). Prefer it whenever there is nothing to tune on; :class:`BudgetedSVC` or
-    :class:`RampSVC` with a well chosen gamma can be more accurate where 500 random features are
-    too few, as on images.
+    probabilities, weighted by how well each has predicted so far. Time and memory are constant.
+    All share one set of random waves, so that for two classes they cost 2.4 times one bandwidth,
+    and are as accurate as the best (docs/papers/multi_kernel.md). Prefer it whenever there is
+    nothing to tune on; :class:`BudgetedSVC` or :class:`RampSVC` with a well chosen gamma can be
+    more accurate where 500 random features are too few, as on images.
 
     Nothing of the past is kept but weights, and learners step by the newest 2,000 examples, so it
     follows a drift. Probabilities are those of a logistic model, true as far as a learner fits:

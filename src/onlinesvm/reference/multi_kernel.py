@@ -111,22 +111,22 @@ class MultiKernel:
         return self.v @ (probabilities(f) if self.task == "classification" else self.within(f))
 
     def within(self, f: Array) -> Array:
-        return np.clip(self.mean + f, self.low, self.high)
+        return np.asarray(np.clip(self.mean + f, self.low, self.high))
 
     def learn(self, x: ArrayLike, y: float, weight: float = 1.0) -> None:
         if weight <= 0:
             return
         x = np.asarray(x, dtype=np.float64)
-        f, unit, most = self.outputs(x), 1.0, np.inf
+        f, unit = self.outputs(x), 1.0
         self.t += 1
         if self.task == "classification":
             p = probabilities(f)
-            losses, eta = -np.log(p[:, int(y)]), 1.0
+            eta, losses = 1.0, np.asarray(-np.log(p[:, int(y)]))
             truth = np.arange(p.shape[1]) == int(y)
             slopes = (p - truth)[:, -f.shape[1] :]
             self.loss -= weight * float(np.log(self.v @ p[:, int(y)]))
         else:
-            losses = (self.within(f)[:, 0] - y) ** 2
+            losses = np.asarray((self.within(f)[:, 0] - y) ** 2)
             slopes = (self.mean + f - y) * (self.n > 0)  # the first one is the mean
             self.loss += weight * float(self.v @ self.within(f)[:, 0] - y) ** 2
             unit, eta = self.meet(y, weight)
@@ -139,7 +139,7 @@ class MultiKernel:
             learner.s = (1 - 1 / MEMORY) * learner.s + weight * g**2
             root = np.sqrt(learner.s)
             along = np.divide(weight * g, root, out=np.zeros_like(g), where=root > 0)
-            most = np.abs(g) if self.task == "regression" else np.inf
+            most = np.abs(g) if self.task == "regression" else np.full(len(g), np.inf)
             step = STEP[self.task] * unit * np.clip(along, -1, 1)
             learner.step(z, np.clip(step, -most, most) * (np.abs(g) > FLAT[self.task]))
 
