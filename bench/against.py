@@ -78,6 +78,18 @@ def works() -> Iterator[tuple[str, Work]]:
         model = fresh(name).partial_fit(X[:n], y[:n])
         return lambda: model.decision_function(X)
 
+    def row_by_row(model: Any, verb: str) -> Work:
+        model.partial_fit(X[:300], y[:300])
+        cuts = [slice(i, i + 1) for i in range(300, 600)]
+        if verb == "predict":
+            return lambda: [model.predict(X[cut]) for cut in cuts]
+        return lambda: [model.partial_fit(X[cut], y[cut]) for cut in cuts]
+
+    for verb in ("partial_fit", "predict"):
+        for name in ("SGDSVC", "PassiveAggressiveClassifier", "LASVC", "RampSVC", "NormaSVC"):
+            yield f"{name}, {verb} of a row", row_by_row(fresh(name), verb)
+        scaled = onlinesvm.make_online_pipeline(onlinesvm.OnlineScaler(), fresh("SGDSVC"))
+        yield f"pipeline, {verb} of a row", row_by_row(scaled, verb)
     cheap = ("PassiveAggressiveClassifier", "SGDSVC", "PegasosSVC", "StreamSVC")
     for name in cheap:
         yield f"{name}, batch", batch(name, len(X))
