@@ -30,7 +30,7 @@ from onlinesvm import (
     PassiveAggressiveRegressor,
     RampSVC,
 )
-from onlinesvm.base import persistence
+from onlinesvm.base import container, persistence
 from onlinesvm.base.json_values import from_json, to_json
 from onlinesvm.checks import fingerprint, name_of
 from onlinesvm.checks.streams import go_on, learned, stream_for
@@ -388,7 +388,7 @@ def test_another_class_cannot_take_the_arrays(path: Path) -> None:
 
 
 def test_a_newer_format(path: Path, monkeypatch: Any, model: Any) -> None:
-    monkeypatch.setattr(persistence, "FORMAT", persistence.FORMAT + 1)
+    monkeypatch.setattr(container, "FORMAT", container.FORMAT + 1)
     model.save(path)
     monkeypatch.undo()
     assert "update onlinesvm" in refused(path)
@@ -396,7 +396,7 @@ def test_a_newer_format(path: Path, monkeypatch: Any, model: Any) -> None:
 
 @pytest.mark.parametrize("older", [1, 2])  # 2: max_outer, selection, fit_intercept
 def test_an_older_format(path: Path, monkeypatch: Any, model: Any, older: int) -> None:
-    monkeypatch.setattr(persistence, "FORMAT", older)
+    monkeypatch.setattr(container, "FORMAT", older)
     model.save(path)
     monkeypatch.undo()
     assert f"it has format {older} " in refused(path)
@@ -511,7 +511,7 @@ def test_the_container_is_that_of_safetensors():
         "f": np.ones(5, np.float32),
     }
     head = json.dumps({"format": 1, "class": 'a "name"'})
-    ours = persistence._serialised(arrays, head)
+    ours = container._serialised(arrays, head)
     assert ours == save(arrays, {"onlinesvm": head})
     packed = load(persistence._pack("Some", {"f": np.asfortranarray(np.arange(6.0).reshape(2, 3))}))
     assert packed["f"].tolist() == [[0, 1, 2], [3, 4, 5]]

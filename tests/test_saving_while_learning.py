@@ -28,7 +28,7 @@ from onlinesvm import (
     PassiveAggressiveClassifier,
     make_online_pipeline,
 )
-from onlinesvm.base import persistence
+from onlinesvm.base import container
 from onlinesvm.drift import PageHinkley
 from onlinesvm.label_budgets import LabelShare
 from onlinesvm.queries import All, Committee
@@ -111,14 +111,14 @@ def test_a_file_is_of_one_moment(
 
 def learning_on(act: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> None:
     """Let it happen when the first file is about to be put together."""
-    checksum, acts = persistence._checksum, [act]
+    checksum, acts = container._checksum, [act]
 
     def after(*args: Any) -> str:
         if acts:
             acts.pop()()
         return checksum(*args)
 
-    monkeypatch.setattr(persistence, "_checksum", after)
+    monkeypatch.setattr(container, "_checksum", after)
 
 
 def test_the_file_of_a_bank_is_of_one_moment(

@@ -114,7 +114,7 @@ SABOTAGE: dict[str, tuple[Any, Sabotage]] = {
     ),
     "check_damaged_files_are_refused": (
         PA(),
-        lambda patch: patch.setattr("onlinesvm.base.persistence._checksum", lambda *_: "same"),
+        lambda patch: patch.setattr("onlinesvm.base.container._checksum", lambda *_: "same"),
     ),
     "check_verbs_work_or_say_who_can": (
         PA(),

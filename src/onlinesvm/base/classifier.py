@@ -1,4 +1,4 @@
-"""An online estimator for class labels."""
+"""An online estimator for class labels. long: all that classes need is one class, no tower."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""What every estimator is. Above 350 lines: the verbs with their docstrings, and every hook that a
-method may override, are one class, so that no method has a tower of classes above it.
+"""What every estimator is. long: all verbs and hooks are one class, so that there is no tower.
 
 An algorithm's own class names its core (``_stem``), declares its parameters and lists groups of
 them. A call is validated completely, touching nothing, before it is learned: an error in the input

@@ -1,4 +1,4 @@
-"""Groups of parameters that several methods share; a class lists those that it has."""
+"""Groups of parameters; a class lists those that it has. long: declarations and their texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Constructor parameters, each declared once, as a field of its class.
+"""Constructor parameters, declared once, as fields. long: declarations, and what they make.
 
     alpha: float = number(default=1e-4, above=0, doc="Regularisation, > 0: lambda of the paper.")
 
