@@ -96,7 +96,11 @@ def titles(docs: Path, folders: tuple[str, ...]) -> dict[str, str]:
 
 def class_page(cls: type, pages: dict[str, str]) -> str:
     name = cls.__name__
-    own = [m for m, base in methods(cls).items() if m not in shared() or base is cls]
+    own = [
+        m
+        for m, base in methods(cls).items()
+        if m not in shared() or (base is cls and shared()[m] is not cls)
+    ]
     common = [m for m in methods(cls) if m in shared() and m not in own]
     text = heading(name) + f".. currentmodule:: onlinesvm\n\n.. autoclass:: {name}\n\n"
     if common:

@@ -123,7 +123,7 @@ def test_numbers_are_short(metric, value, shown):
 def test_the_verdict_says_who_was_better():
     lines = verdict(moment(2000).snapshots, 1000)
     assert lines[0] == "accuracy  90.0% of the last 1,000, 90.0% of all; majority 60.0%"
-    assert lines[-1] == "better than what looks at no column"
+    assert lines[-1] == "better than both baselines"
     assert verdict(moment(500).snapshots, 1000)[0] == "accuracy  90.0%; majority 60.0%"
     assert verdict(moment(500, accuracy=0.6).snapshots, 1000)[-1].startswith(
         "NO better than majority"
@@ -132,7 +132,7 @@ def test_the_verdict_says_who_was_better():
         "A": snapshot(9, {"mae": 2.0}),
         "last value": snapshot(9, {"mae": 3.0}, "baseline"),
     }
-    assert verdict(errors, 1000)[-1] == "better than what looks at no column"
+    assert verdict(errors, 1000)[-1] == "better than both baselines"
 
 
 @pytest.mark.parametrize(

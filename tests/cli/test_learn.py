@@ -42,7 +42,7 @@ def test_a_file_becomes_a_model_a_report_and_findings(folder):
     said = run(*LEARN)
     assert "columns   length number, width number; target flower category" in said
     assert "3 labels: a kernel" in said
-    assert "better than what looks at no column" in said
+    assert "better than both baselines" in said
     assert (folder / "petals.run" / "report.html").read_text().startswith("<!doctype html>")
     model = onlinesvm.load(folder / "petals.run" / "model.onlinesvm")
     assert model.feature_names_in_.tolist() == ["length", "width"]

@@ -31,7 +31,7 @@ def say_findings(console: Console, folder: Path) -> None:
     record = read_run(folder)
     history = record.evaluation().history
     seen = record.checkpoint().course["seen"]  # the last snapshot may be of a moment before
-    console.print(f"\n[bold]{rows_in_words(seen)}[/] learned, each predicted before")
+    console.print(f"\n[bold]{rows_in_words(seen)}[/] learned, test-then-train")
     if history:
         for line in verdict(history[-1], record.options.window):
             console.print(f"  {plain(line)}", soft_wrap=True)
@@ -74,7 +74,7 @@ def _beaten(metric: str, model: Any, others: list[tuple[str, Any]]) -> str:
     mine = sign * model.window[metric]
     better = [name for name, shot in others if not mine > sign * shot.window[metric]]
     if not better:
-        return "better than what looks at no column"
+        return "better than both baselines"
     looks = "looks" if len(better) == 1 else "look"
     return f"NO better than {' and '.join(better)}, which {looks} at no column"
 

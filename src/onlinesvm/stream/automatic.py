@@ -69,12 +69,12 @@ def choose(schema: Schema, examples: Examples) -> Choice:
     if linear or labels > MOST_WITH_KERNEL:
         what = "words" if linear else f"{labels} labels"
         return Choice(
-            o.PassiveAggressiveClassifier(classes="open"), f"{what}: linear, and fast for ever"
+            o.PassiveAggressiveClassifier(classes="open"), f"{what}: linear, constant time per row"
         )
     return Choice(
         # Below s = -1 and with the oldest forgotten first, it also follows a stream that turns.
         o.RampSVC(classes="open", s=-3.0, forget="oldest", max_support=1000, keep_non_support=500),
-        f"{labels} labels: a kernel that bears wrong labels and drift, of bounded size",
+        f"{labels} labels: a kernel that tolerates label noise and drift, in bounded memory",
     )
 
 
