@@ -1,4 +1,4 @@
-"""What an unlearned model can prove of itself, and how anybody checks it.
+"""What an unlearned model can prove, and how to check it. long: the proof is read in one piece.
 
 A certificate bounds how far a model decides from the exact solution over the examples it holds:
 

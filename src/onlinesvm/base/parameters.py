@@ -332,11 +332,9 @@ _OF_SVC = {
 
 def _constructor(cls: Any) -> Callable[..., None]:
     """An ``__init__`` that assigns and does nothing else, as scikit-learn wants it."""
-    types = {
-        name: annotation
-        for base in reversed(cls._order)
-        for name, annotation in _annotations_of(base).items()
-    }
+    types: dict[str, Any] = {}
+    for base in reversed(cls._order):
+        types |= _annotations_of(base)
     signature = inspect.Signature(
         [
             inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD),
