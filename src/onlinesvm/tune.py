@@ -311,9 +311,10 @@ class _View:
 class _Decided(ClassifierMixin, BaseEstimator):
     """What a scorer sees of a model: its scores of the rows that it is asked about."""
 
-    def __init__(self, classes: NDArray[Any], scores: Floats) -> None:
+    def __init__(self, classes: NDArray[Any], scores: Floats, *, by_votes: bool) -> None:
         self.classes_ = classes
         self._scores = scores
+        self._by_votes = by_votes  # alone: of equal votes the first class has it
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
@@ -323,7 +324,10 @@ class _Decided(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         f = self._scores
-        best = (f > 0).astype(np.intp) if f.ndim == 1 else f.argmax(axis=1)
+        if f.ndim == 1:
+            best = (f > 0).astype(np.intp)
+        else:
+            best = (np.rint(f) if self._by_votes else f).argmax(axis=1)
         return np.asarray(self.classes_[best])
 
 
@@ -339,6 +343,7 @@ class _Problem:
         if len(self.classes) < 2:
             raise ValueError("y has one class; a search needs two or more")
         self.by_rest = getattr(last, "multiclass", "one-vs-one") == "one-vs-rest"
+        self.by_votes = isinstance(last, SVC) and not last.break_ties
 
     def views(self) -> Iterator[tuple[_View, list[Any]]]:
         """Rows as the SVM sees them, and the folds for which they are so."""
@@ -366,7 +371,8 @@ class _Problem:
             X, y = _rows(self.X, rows), self.y[rows]
             for C, scores in zip(Cs, f, strict=True):
                 began = time.process_time()
-                score = float(scorer(_Decided(self.classes, scores), X, y, rows))
+                model = _Decided(self.classes, scores, by_votes=self.by_votes)
+                score = float(scorer(model, X, y, rows))
                 for at in task.at[C]:
                     yield at, fold, score, fit_time, time.process_time() - began
 
