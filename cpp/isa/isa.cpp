@@ -5,8 +5,10 @@
 #include "onlinesvm/base/ladder.hpp"
 #include "onlinesvm/base/moves.hpp"
 
-#if defined(__AVX512F__)
+#if defined(__FMA__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 #ifndef ONLINESVM_ISA

@@ -104,11 +104,46 @@ inline Vec64 exp_vec(Vec64 x) {
     return p * (Vec64)e;
 }
 
+// x y + s, rounded once where the machine can. By hand: whether a compiler fuses hangs on its level of
+// optimisation and on the loop around, and a kernel value has the same bits alone and in a block.
+#if defined(__AVX512F__)
+inline Vec<float> fused(Vec<float> x, Vec<float> y, Vec<float> s) {
+    return (Vec<float>)_mm512_fmadd_ps((__m512)x, (__m512)y, (__m512)s);
+}
+inline Vec64 fused(Vec64 x, Vec64 y, Vec64 s) {
+    return (Vec64)_mm512_fmadd_pd((__m512d)x, (__m512d)y, (__m512d)s);
+}
+#elif defined(__FMA__)
+inline Vec<float> fused(Vec<float> x, Vec<float> y, Vec<float> s) {
+    return (Vec<float>)_mm256_fmadd_ps((__m256)x, (__m256)y, (__m256)s);
+}
+inline Vec64 fused(Vec64 x, Vec64 y, Vec64 s) {
+    return (Vec64)_mm256_fmadd_pd((__m256d)x, (__m256d)y, (__m256d)s);
+}
+#elif defined(__aarch64__)
+inline Vec<float> fused(Vec<float> x, Vec<float> y, Vec<float> s) {
+    return (Vec<float>)vfmaq_f32((float32x4_t)s, (float32x4_t)x, (float32x4_t)y);
+}
+inline Vec64 fused(Vec64 x, Vec64 y, Vec64 s) {
+    return (Vec64)vfmaq_f64((float64x2_t)s, (float64x2_t)x, (float64x2_t)y);
+}
+#else
+inline Vec<float> fused(Vec<float> x, Vec<float> y, Vec<float> s) { return x * y + s; }
+inline Vec64 fused(Vec64 x, Vec64 y, Vec64 s) { return x * y + s; }
+#endif
+#if defined(__FMA__) || defined(__aarch64__)
+inline float fused(float x, float y, float s) { return __builtin_fmaf(x, y, s); }
+inline double fused(double x, double y, double s) { return __builtin_fma(x, y, s); }
+#else
+inline float fused(float x, float y, float s) { return x * y + s; }
+inline double fused(double x, double y, double s) { return x * y + s; }
+#endif
+
 template <Form F, class T>
 inline Vec<T> add_feature(Vec<T> acc, Vec<T> x, T q) {
     if constexpr (F == Form::rbf) {
         const Vec<T> t = x - q;
-        return acc + t * t;
+        return fused(t, t, acc);
     } else if constexpr (F == Form::laplacian) {
         const Vec<T> t = x - q;
         return acc + (t < 0 ? -t : t);
@@ -117,7 +152,7 @@ inline Vec<T> add_feature(Vec<T> acc, Vec<T> x, T q) {
         const Vec<T> sum = x + q;
         return acc + t * t / (sum == 0 ? Vec<T>{} + 1 : sum);
     } else {
-        return acc + x * q;
+        return fused(x, q - Vec<T>{}, acc);  // less 0: -0 stays
     }
 }
 
@@ -222,20 +257,6 @@ void rows(const Shape<T>& k, const T* blocks, const T* norms, size_t d, size_t f
     }
 }
 
-// s + x x, rounded as in a lane of a tile: compilers multiply the features of a lone chain ahead,
-// side by side, and round the products that they fuse elsewhere.
-template <class T>
-inline T add_square(T s, T x) {
-#if defined(__ARM_FEATURE_FMA) || defined(__FMA__)
-    if constexpr (sizeof(T) == 4)
-        return __builtin_fmaf(x, x, s);
-    else
-        return __builtin_fma(x, x, s);
-#else
-    return s + x * x;
-#endif
-}
-
 // |x|^2 of several examples. Each sum takes its features in the order of a tile's lane, so that dot
 // products give an example exactly no distance to itself.
 template <class T>
@@ -243,7 +264,7 @@ void norms(const T* const* xs, size_t n, size_t d, T* out) {
     const auto chains = [&]<size_t Q>(size_t q) {  // side by side: an addition waits for the last
         T sum[Q] = {};
         for (size_t f = 0; f < d; ++f)
-            for (size_t i = 0; i < Q; ++i) sum[i] = add_square(sum[i], xs[q + i][f]);
+            for (size_t i = 0; i < Q; ++i) sum[i] = fused(xs[q + i][f], xs[q + i][f], sum[i]);
         for (size_t i = 0; i < Q; ++i) out[q + i] = sum[i];
     };
     size_t q = 0;
