@@ -262,6 +262,15 @@ def sparse(estimator: Any) -> bool:
     return bool(estimator.__sklearn_tags__().input_tags.sparse)
 
 
+def by_bytes(estimator: Any) -> bool:
+    return isinstance(parameters(estimator).get("budget"), str)
+
+
+def takes_dicts(estimator: Any) -> bool:
+    """Whether names without end find room: not in a budget of so many bytes."""
+    return sparse(estimator) and not by_bytes(estimator)
+
+
 def pairwise(estimator: Any) -> bool:
     """Whether rows are kernel values with the examples by id."""
     return bool(estimator.__sklearn_tags__().input_tags.pairwise)
