@@ -102,7 +102,7 @@ build/native/build.ninja: .venv/.made Makefile
 
 build/tidy/compile_commands.json: .venv/.made Makefile CMakeLists.txt cmake/algorithms.cmake \
     cpp/bind/algorithms.txt
-	$(call configure,build/tidy) $(modules) -DONLINESVM_TESTS=ON
+	$(call configure,build/tidy) $(modules) -DONLINESVM_TESTS=ON -DCMAKE_UNITY_BUILD=OFF
 	@touch $@
 
 build/coverage/cpp/build.ninja: .venv/.made

@@ -29,73 +29,25 @@ class Inverse {
     auto undoable() { return std::tie(p_, us_, cs_, n_, wide_); }
 
     // y = P x
-    void apply(const double* x, double* y) const {
-        p_.apply_lower(n_, x, y);
-        for (std::size_t k = 0; k < cs_.size(); ++k) {
-            const double by = cs_[k] * isa::table<double>().dot(change(k), x, n_);
-            isa::table<double>().axpy(by, change(k), y, n_);
-        }
-    }
+    void apply(const double* x, double* y) const;
     // One column of P.
-    void column(std::size_t m, std::vector<double>& u) const {
-        u.assign(p_.row(m), p_.row(m) + m);
-        for (std::size_t i = m; i < n_; ++i) u.push_back(p_(i, m));
-        for (std::size_t k = 0; k < cs_.size(); ++k)
-            isa::table<double>().axpy(cs_[k] * change(k)[m], change(k), u.data(), n_);
-    }
+    void column(std::size_t m, std::vector<double>& u) const;
 
     // Starts with the bordered matrix [[0, 1], [1, k]]: one member under the constraint that all
     // together sum to a constant. Place 0 is the multiplier of that constraint, for good.
-    void border(double k) {
-        clear();
-        p_.reserve(2, 0);
-        wide_ = p_.room();
-        n_ = 2;
-        p_.edit(0, 0) = -k;
-        p_.edit(1, 0) = 1;
-        p_.edit(1, 1) = 0;
-    }
+    void border(double k);
 
     // Adds a member with kernel values `column` to the others and `k` to itself. `u` receives P
     // column. False, and nothing changed, when no more than `least` of k is left beside what the
     // others explain.
-    bool add(const double* column, double k, double least, std::vector<double>& u) {
-        const double schur = explain(column, k, u);
-        if (!(schur > least)) return false;
-        append(schur, u);
-        return true;
-    }
+    bool add(const double* column, double k, double least, std::vector<double>& u);
     // How much of k is left beside what the others explain, and by which u.
-    double explain(const double* column, double k, std::vector<double>& u) const {
-        u.resize(n_ + 1);
-        apply(column, u.data());
-        double schur = k;
-        for (std::size_t i = 0; i < n_; ++i) schur -= column[i] * u[i];
-        return schur;
-    }
+    double explain(const double* column, double k, std::vector<double>& u) const;
     // The member that was explained last joins: P + [u; -1] [u; -1]' / schur.
-    void append(double schur, const std::vector<double>& u) {
-        if (n_ + 1 > wide_) widen();
-        for (std::size_t i = 0; i <= n_; ++i) p_.edit(n_, i) = 0;
-        for (std::size_t k = 0; k < cs_.size(); ++k) us_.edit(k * wide_ + n_) = 0;
-        begin_change(1 / schur, u.data());
-        us_.edit((cs_.size() - 1) * wide_ + n_++) = -1;
-        settle_many();
-    }
+    void append(double schur, const std::vector<double>& u);
 
     // Removes the member at place m; the last one takes its place. `u` receives its column of P.
-    void remove(std::size_t m, std::vector<double>& u) {
-        column(m, u);
-        begin_change(-1 / u[m], u.data());
-        if (m != --n_) {
-            for (std::size_t i = 0; i < m; ++i) p_.edit(m, i) = p_(n_, i);
-            for (std::size_t i = m + 1; i < n_; ++i) p_.edit(i, m) = p_(n_, i);
-            p_.edit(m, m) = p_(n_, n_);
-            for (std::size_t k = 0; k < cs_.size(); ++k)
-                us_.edit(k * wide_ + m) = us_[k * wide_ + n_];
-        }
-        settle_many();
-    }
+    void remove(std::size_t m, std::vector<double>& u);
 
     // Whether P is an inverse of the matrix K that `times` applies: K P v = v for a v that hangs on
     // every bit of P, so that a file cannot be made to pass it. Updates drift, so much room is
@@ -151,21 +103,9 @@ class Inverse {
     }
     // More room; when changes join must not hang on it, or a model that was saved would go on with
     // other bits.
-    void widen() {
-        p_.reserve(n_ + 1, n_);
-        Aligned<double> spread(cs_.size() * p_.room());
-        for (std::size_t k = 0; k < cs_.size(); ++k)
-            std::copy_n(change(k), n_, spread.data() + k * p_.room());
-        us_ = std::move(spread);
-        wide_ = p_.room();
-    }
+    void widen();
     const double* change(std::size_t k) const { return us_.data() + k * wide_; }
-    void begin_change(double c, const double* u) {
-        us_.reserve(most_waiting(n_ + 1) * wide_);  // no more, since memory is a promise
-        us_.resize(us_.size() + wide_);
-        for (std::size_t i = 0; i < n_; ++i) us_.edit(cs_.size() * wide_ + i) = u[i];
-        cs_.push_back(c);
-    }
+    void begin_change(double c, const double* u);
     void forget_changes() {
         us_.clear();
         cs_.clear();
@@ -173,11 +113,7 @@ class Inverse {
     void settle_many() {
         if (cs_.size() >= most_waiting(n_)) settle_changes();
     }
-    void settle_changes() {
-        if (cs_.empty()) return;
-        p_.add_ranks_lower(n_, cs_, us_.data(), wide_);
-        forget_changes();
-    }
+    void settle_changes();
 
     Square p_;
     Ledger<double> us_;  // u of the changes that wait, row by row
