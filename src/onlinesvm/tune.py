@@ -94,7 +94,7 @@ class GramSearchCV(MetaEstimatorMixin, BaseEstimator):
     >>> grid = {"C": [0.1, 1, 10, 100], "gamma": [0.1, 1, 10]}
     >>> search = GramSearchCV(SmoSVC(), grid).fit(X, y)
     >>> sorted(search.best_params_.items()), round(search.best_score_, 2)
-    ([('C', 100), ('gamma', 1)], 0.98)
+    ([('C', 10), ('gamma', 10)], 0.99)
     """
 
     def __init__(
