@@ -24,17 +24,9 @@ contests; time per example at most 2.5 times one bandwidth of the same size (ben
 Streams in order (electricity, weather, mail): also beside the last label said again, and with the
 last label as one more feature, which must be ahead of it.
 
-`BudgetedSVC(solver="dual")` beside `BudgetedSVC()`: adult, covtype, ijcnn1, usps, banana, learned
-from the same rows with the same gamma (2 over the mean squared distance), B = 500 and 2,000, tested
-on the rows kept apart. C of the dual is one of (1, 10, 100), alpha of BSGD one of
-1 / (n C), both by the same trial on the first 4,000 rows. BSGD makes the number of passes for which
-its seconds come closest to the dual's without being below them, but at least one. Bars: accuracy
-not lower on any of the ten, at least one point higher on two sets.
-
 python -m bench no_gamma                    mixture and single bandwidths on all contests
 python -m bench no_gamma --rivals           the rivals, too
 python -m bench no_gamma --only adult usps  these contests
-python -m bench no_gamma --dual             the dual on a budget
 """
 
 from __future__ import annotations
@@ -54,16 +46,14 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import SGDClassifier
 from threadpoolctl import threadpool_limits
 
-from bench.common import RESULTS, console
+from bench.common import RESULTS
 from bench.quality.contests import SETS, STREAMS, TEXTS, Contest, contest, ignorant
 from bench.quality.rivals import River
 from bench.tables import table
-from onlinesvm import BudgetedSVC, MultiKernelClassifier
+from onlinesvm import MultiKernelClassifier
 from reproduce.journal import Journal
 
 ROWS, CHUNK, SEEDS, LIMIT = 10_000, 10, (0, 1, 2), 60
-DUAL_SETS, BUDGETS = ("adult", "covtype", "ijcnn1", "usps", "banana"), (500, 2000)
-COSTS = (1, 10, 100)
 GAMMAS, ALPHAS, LANDMARKS = (0.5, 2.0, 8.0), (1e-5, 1e-4, 1e-3), 500
 RUNGS = 8
 QUICK_ROWS = 300
@@ -226,44 +216,6 @@ def of_rival(name: str, number: int, rows: int) -> Facts:
     }
 
 
-def of_dual(name: str, budget: int, rows: int) -> Facts:
-    """BSGD and the dual steps from the same rows, in percent of the rows kept apart."""
-    one = contest(name)
-    one = replace(one, X=one.X[:rows], y=one.y[:rows])
-    n, gamma = len(one.y), 2.0 * one.unit
-
-    def made(solver: str, C: float, passes: int) -> BudgetedSVC:
-        words = {"solver": "dual", "C": C} if solver == "dual" else {"alpha": 1 / (n * C)}
-        return BudgetedSVC(budget=budget, gamma=gamma, max_iter=passes, tol=None, **words)
-
-    def best(solver: str) -> float:
-        X, y, X_test, y_test = one.trial.X, one.trial.y, one.trial.X_test, one.trial.y_test
-        scores = [made(solver, C, 1).fit(X, y).score(X_test, y_test) for C in COSTS]
-        return COSTS[int(np.argmax(scores))]
-
-    facts: Facts = {}
-    for passes in (1, 5):
-        C = best("dual")
-        began = process_time()
-        model = made("dual", C, passes).fit(one.X, one.y)
-        spent = process_time() - began
-        facts[f"dual {passes}"] = 100 * model.score(one.X_test, one.y_test)
-        facts[f"dual {passes} s"], facts["C"] = spent, C
-        C = best("sgd")
-        began = process_time()
-        made("sgd", C, 1).fit(one.X, one.y)
-        each = process_time() - began
-        many = max(1, int(np.ceil(spent / each)))
-        began = process_time()
-        model = made("sgd", C, many).fit(one.X, one.y)
-        facts[f"sgd {passes} s"], facts["1 / (n alpha)"] = process_time() - began, C
-        facts[f"sgd {passes}"], facts[f"passes {passes}"] = (
-            100 * model.score(one.X_test, one.y_test),
-            many,
-        )
-    return facts
-
-
 # --- the tables ----------------------------------------------------------------------------------
 
 
@@ -313,7 +265,6 @@ def main(words: Sequence[str]) -> None:
     every = [*SETS, *TEXTS, *STREAMS]
     parser.add_argument("--only", nargs="+", metavar="CONTEST", choices=every, default=every)
     parser.add_argument("--rivals", action="store_true", help="the rivals, too")
-    parser.add_argument("--dual", action="store_true", help="the dual on a budget alone")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes (default 1)")
     parser.add_argument("--quick", action="store_true", help="tiny sizes, kept in results/local")
     parser.add_argument("--afresh", action="store_true", help="forget what was measured before")
@@ -324,15 +275,6 @@ def main(words: Sequence[str]) -> None:
     rows = QUICK_ROWS if told.quick else ROWS
     warnings.simplefilter("ignore")
     with threadpool_limits(limits=1):
-        if told.dual:
-            todo = [
-                {"name": name, "budget": B, "rows": rows}
-                for name, B in product(DUAL_SETS, BUDGETS)
-                if name in told.only
-            ]
-            for one, facts in zip(todo, journal.work(todo, of_dual), strict=True):
-                console.print(one["name"], one["budget"], facts)
-            return
         todo = [{"name": name, "rows": rows} for name in told.only]
         show_ours(dict(zip(told.only, journal.work(todo, of_ours), strict=True)))
         if told.rivals:
