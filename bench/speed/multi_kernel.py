@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.common import Report, parse, race
+from bench.common import Options, Report, benchmark, race
 from onlinesvm import SGDSVC, FourierFeatures, MultiKernelClassifier, make_online_pipeline
 
 MIXTURE, ONE, PIPELINE = "eight and linear", "one bandwidth", "FourierFeatures | SGDSVC"
@@ -27,9 +27,8 @@ def learners(d: int) -> dict[str, Callable[[], Any]]:
     }
 
 
-def main() -> None:
-    options = parse(__doc__, repeats=5)
-    report = Report("multi_kernel", "Many bandwidths beside one", ONE, options)
+@benchmark("Many bandwidths beside one", ONE, repeats=5)
+def main(report: Report, options: Options) -> None:
     for classes, d, batch in (
         (2, 6, 1000),
         (2, 54, 1000),
@@ -57,8 +56,3 @@ def main() -> None:
         of_pipeline = report.ratio(case, MIXTURE) / report.ratio(case, PIPELINE)
         report.bar(f"{case}: time / one bandwidth", report.ratio(case, MIXTURE), at_most=2.5)
         report.bar(f"{case}: time / FourierFeatures | SGDSVC", of_pipeline, at_most=2.5)
-    report.finish()
-
-
-if __name__ == "__main__":
-    main()
