@@ -87,10 +87,10 @@ def compress(self: Any, tol: float, X: Any = None) -> Any:
 def _expansion(self: Any) -> Expansion:
     if pairs.votes(self):
         return pairs.expansion(self)
-    return Expansion.of(self._core, self._core_settings["kernel"], _constants(self))
+    return Expansion.of(self._core, self._core_settings["kernel"], constants(self))
 
 
-def _constants(self: Any) -> Floats:
+def constants(self: Any) -> Floats:
     """What is added to the sums of each output, in the order of the core."""
     if is_outlier_detector(self):
         return np.array([0.0 - self._core.level])

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.certificate import digest_of
+from ..base.compress import constants
 from ..base.expansion import Expansion
 from ..base.labels import Labels
 from ..base.rows import as_rows
@@ -36,7 +37,7 @@ class Solution:
     def of(cls, model: Any) -> Solution:
         """Of a fitted machine."""
         kernel = model._core_settings["kernel"]
-        function = Expansion.of(model._core, kernel, model._constants())
+        function = Expansion.of(model._core, kernel, constants(model))
         return cls(
             function=function,
             classes=model._labels.arrived(),
