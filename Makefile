@@ -217,8 +217,8 @@ tidied := $(wildcard cpp/bind/*.cpp cpp/lib/*.cpp cpp/probes/*.cpp) cpp/isa/disp
 others  = $(shell $(python) -m nanobind --include_dir) \
     $(shell $(python) -c "import sysconfig; print(sysconfig.get_path('include'))")
 
-# One source per family, or per header where those of a family are large: cmake/algorithms.cmake.
-methods := $(shell sed -n -e 's,^\(exact\|dual\)/\([a-z_]*\) .*,\1_\2,p' -e t \
+# One source per family, and one for POKER: cmake/algorithms.cmake.
+methods := $(shell sed -n -e 's,^exact/poker .*,exact_poker,p' -e t \
     -e 's,^\([a-z]*\)/.*,\1,p' cpp/bind/algorithms.txt | sort -u)
 
 tidy: $(tidied:%.cpp=build/tidy/%.ok) $(methods:%=build/tidy/methods/%.ok)

@@ -1,6 +1,6 @@
-# From the table of algorithms, one source per family, or per header where those of a family are large, so
-# that they compile side by side: each lists its lines of the table. The variable method_sources has them.
-set(large_families exact dual)
+# From the table of algorithms, one source per family, since its methods share much that is compiled then
+# but once; POKER shares little. Each lists its lines of the table. The variable method_sources has them.
+set(alone exact/poker)
 set(table ${PROJECT_SOURCE_DIR}/cpp/bind/algorithms.txt)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${table})
 file(STRINGS ${table} lines REGEX "^[^#]")
@@ -9,7 +9,7 @@ foreach(line IN LISTS lines)
     message(FATAL_ERROR "${table}: '${line}' is not 'family/header Class', with or without 'bank'")
   endif()
   set(unit ${CMAKE_MATCH_1})
-  if(unit IN_LIST large_families)
+  if("${CMAKE_MATCH_1}/${CMAKE_MATCH_2}" IN_LIST alone)
     string(APPEND unit _${CMAKE_MATCH_2})
   endif()
   list(APPEND units ${unit})
