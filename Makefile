@@ -45,7 +45,7 @@ bin    := .venv/bin
 python := $(bin)/python
 pip    := $(python) -m pip --disable-pip-version-check -qq install --no-compile
 cmake  := $(bin)/cmake
-cpp     = $(wildcard cpp/*/*.[ch]pp cpp/*/*.inl cpp/include/onlinesvm/*/*.hpp)
+cpp     = $(wildcard cpp/*/*.[ch]pp cpp/*/*.inl cpp/include/onlinesvm/*/*.hpp cpp/include/onlinesvm/*/*/*.hpp)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -169,7 +169,7 @@ test-night: inject mutants coverage test-spark
 	@echo "make test-night: passed"
 
 test-spark: build $(testing) $(clusters)
-	ONLINESVM_SPARK_MASTER="local-cluster[2,1,1024]" $(python) -m pytest -q tests/spark $(ARGS)
+	ONLINESVM_SPARK_MASTER="local-cluster[2,1,1024]" $(python) -m pytest -q tests/cluster/spark $(ARGS)
 	$(python) tools/kill_executors.py --kills 6
 
 inject: build $(testing) build/address/build.ninja

@@ -93,7 +93,7 @@ def pytest_xdist_make_scheduler(config, log):
 
     class OneSpark(LoadScopeScheduling):
         def _split_scope(self, nodeid):
-            if nodeid.startswith("tests/spark/"):
+            if nodeid.startswith("tests/cluster/spark/"):
                 return "spark"
             return blocks.setdefault(nodeid, f"block {len(blocks) // 20}")
 

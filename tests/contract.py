@@ -50,9 +50,9 @@ def contracts() -> dict[str, Contract]:
     """The contract of every class that has one, by its name."""
     found: dict[str, Contract] = {}
     here = Path(__file__).parent
-    for path in sorted(here.glob("*/test_*.py")):
+    for path in sorted(here.glob("*/**/test_*.py")):
         if "\nCONTRACT = " in path.read_text(encoding="utf-8"):
-            module = importlib.import_module(f"{path.parent.name}.{path.stem}")
+            module = importlib.import_module(".".join(path.relative_to(here).with_suffix("").parts))
             found |= module.CONTRACT
     return found
 

@@ -9,8 +9,8 @@ import threading
 
 import pytest
 
-from onlinesvm import atomic
-from onlinesvm.atomic import replacing
+from onlinesvm.files import atomic
+from onlinesvm.files.atomic import replacing
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="modes, links and pipes are POSIX's")
 
@@ -102,7 +102,7 @@ def test_a_pipe_is_written_to(tmp_path):
 
 KILLED = """
 import os, signal, sys
-from onlinesvm.atomic import replacing
+from onlinesvm.files.atomic import replacing
 with replacing(sys.argv[1]) as file:
     file.write(b"half")
     file.flush()

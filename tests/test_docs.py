@@ -65,7 +65,7 @@ def test_every_formula_can_be_drawn():
 
 # They need more than the other pages, and have tests of their own.
 APART = {
-    "how-to/spark.md": "tests/spark",
+    "how-to/spark.md": "tests/cluster/spark",
     "how-to/dask-and-ray.md": "below, one package at a time",
 }
 LONG = {"five-jobs.md", "how-to/leave-one-machine.md", "how-to/run-that-survives.md"}

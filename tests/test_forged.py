@@ -30,7 +30,7 @@ from onlinesvm import (
     SmoSVC,
     StreamSVC,
 )
-from onlinesvm.base import persistence
+from onlinesvm.files import persistence
 from onlinesvm.queries import Greedy
 
 ROOT = Path(__file__).parents[1]

@@ -30,10 +30,11 @@ from onlinesvm import (
     PassiveAggressiveRegressor,
     RampSVC,
 )
-from onlinesvm.base import container, persistence
-from onlinesvm.base.json_values import from_json, to_json
 from onlinesvm.checks import fingerprint, name_of
 from onlinesvm.checks.streams import go_on, learned, stream_for
+from onlinesvm.files import persistence
+from onlinesvm.files.json_values import from_json, to_json
+from onlinesvm.model import container
 from onlinesvm.queries import Greedy
 
 

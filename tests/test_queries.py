@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from onlinesvm import LabelDesk, RampSVC, queries, reference
-from onlinesvm.labelling.looks import own
+from onlinesvm.compose.labelling.looks import own
 from onlinesvm.queries import (
     All,
     ClosestToPlane,

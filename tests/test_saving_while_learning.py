@@ -28,9 +28,9 @@ from onlinesvm import (
     PassiveAggressiveClassifier,
     make_online_pipeline,
 )
-from onlinesvm.base import container
-from onlinesvm.drift import PageHinkley
+from onlinesvm.compose.drift import PageHinkley
 from onlinesvm.label_budgets import LabelShare
+from onlinesvm.model import container
 from onlinesvm.queries import All, Committee
 
 X = np.random.default_rng(0).normal(size=(400, 2))

@@ -38,7 +38,7 @@ CORE = {
 }
 
 #: Folders that need what `make test` does not install.
-CLUSTERS = ("tests/spark/", "src/onlinesvm/spark/")
+CLUSTERS = ("tests/cluster/spark/", "src/onlinesvm/cluster/spark/")
 
 #: Of so many cases of a function, `make test` runs all.
 FEW = 4
@@ -149,7 +149,7 @@ def key(value: Any) -> Hashable:
 def kinds(estimator: Any) -> list[tuple[Hashable, ...]]:
     """Family, type of numbers, kind of multiclass."""
     cls = estimator if inspect.isclass(estimator) else type(estimator)
-    found: list[tuple[Hashable, ...]] = [("family", cls.__module__.split(".")[1])]
+    found: list[tuple[Hashable, ...]] = [("family", *cls.__module__.split(".")[1:-1])]
     for name in ("dtype", "multiclass"):
         value = getattr(estimator, name, None)
         if isinstance(value, str):

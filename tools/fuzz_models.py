@@ -29,7 +29,7 @@ from sklearn.base import is_classifier
 
 import onlinesvm
 from onlinesvm import queries
-from onlinesvm.base import persistence
+from onlinesvm.files import persistence
 
 ROWS, FEATURES = 14, 3
 

@@ -46,7 +46,7 @@ from onlinesvm import (
     RampSVC,
     make_online_pipeline,
 )
-from onlinesvm.base import persistence
+from onlinesvm.files import persistence
 from onlinesvm.stream.run import Run, RunOptions, read_run
 from onlinesvm.stream.run.store import Store
 

@@ -42,7 +42,7 @@ from onlinesvm import (
     SmoSVC,
     make_online_pipeline,
 )
-from onlinesvm.spark import (
+from onlinesvm.cluster.spark import (
     Columns,
     SparkParts,
     StreamLearner,
@@ -51,7 +51,7 @@ from onlinesvm.spark import (
     local_session,
     transform,
 )
-from onlinesvm.spark.local import executors, processes_below
+from onlinesvm.cluster.spark.local import executors, processes_below
 from onlinesvm.stream.run import RunOptions
 
 MASTER = "local-cluster[2,1,1024]"

@@ -35,10 +35,10 @@ from onlinesvm import (
     PassiveAggressiveClassifier,
     make_online_pipeline,
 )
+from onlinesvm.compose.labelling import desk as desks
+from onlinesvm.compose.labelling import journal as journals
+from onlinesvm.compose.labelling import ledger as ledgers
 from onlinesvm.label_budgets import LabelShare, LabelsPerWindow
-from onlinesvm.labelling import desk as desks
-from onlinesvm.labelling import journal as journals
-from onlinesvm.labelling import ledger as ledgers
 from onlinesvm.queries import All, ClosestToPlane, Greedy, Margin, MostViolating, RandomRate
 from onlinesvm.stream.run import appended
 from onlinesvm.stream.run.appended import Appended

@@ -20,14 +20,14 @@ NOTHING_CHOSEN = 5  # what pytest returns when its arguments leave no test
 LIBRARIES = {"address": "libasan.so", "thread": "libtsan.so"}
 TESTS = {
     "address": [
-        "tests/base/test_kernels.py",
-        "tests/base/test_overflow.py",
-        "tests/base/test_sharing.py",
-        "tests/base/test_sparse_input.py",
+        "tests/model/test_kernels.py",
+        "tests/model/test_overflow.py",
+        "tests/model/test_sharing.py",
+        "tests/model/test_sparse_input.py",
         "tests/bind",
         "tests/test_persistence.py",
     ],
-    "thread": ["tests/base/test_sharing.py"],
+    "thread": ["tests/model/test_sharing.py"],
 }
 ENVIRONMENT = {
     "ASAN_OPTIONS": "detect_leaks=0:detect_odr_violation=0",  # Python leaks on purpose at its end

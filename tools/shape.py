@@ -2,7 +2,7 @@
 
     python tools/shape.py
 
-``tests/base/test_shape.py`` holds the bars.
+``tests/model/test_shape.py`` holds the bars.
 """
 
 from __future__ import annotations

@@ -161,9 +161,9 @@ def check() -> None:
 # What the binding hands to and fro, what threads share, what goes through files: no other test
 # depends on which Python runs it, and none of these looks through the probes.
 TESTS = [
-    "tests/base/test_overflow.py",
-    "tests/base/test_sharing.py",
-    "tests/base/test_sparse_input.py",
+    "tests/model/test_overflow.py",
+    "tests/model/test_sharing.py",
+    "tests/model/test_sparse_input.py",
     "tests/bind/test_core.py",
     "tests/bind/test_interrupt.py",
     "tests/test_persistence.py",

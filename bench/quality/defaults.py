@@ -231,7 +231,7 @@ def _play(contest: Contest, cls: type, **seed: int) -> Score:
 def family(cls: type) -> str:
     """The folder of a class of ours; "" for a peer."""
     parts = cls.__module__.split(".")
-    return parts[1] if parts[0] == "onlinesvm" else ""
+    return parts[-2] if parts[0] == "onlinesvm" else ""
 
 
 # --- what must hold ------------------------------------------------------------------------------

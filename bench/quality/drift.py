@@ -19,8 +19,8 @@ from river import linear_model, preprocessing, tree
 
 from bench.common import Options, Report, benchmark
 from onlinesvm import SGDSVC, DriftAware, OnlineScaler, make_online_pipeline
+from onlinesvm.compose.drift import PageHinkley
 from onlinesvm.datasets import fetch
-from onlinesvm.drift import PageHinkley
 
 
 def streams(options: Options) -> Iterator[tuple[str, NDArray[Any], NDArray[np.bool_]]]:

@@ -33,9 +33,9 @@ from bench.speed.digits import DIGIT, against_the_rest, digits
 from bench.speed.features import covtype
 from onlinesvm import RampSVC, SmoSVC
 from onlinesvm.cluster import cascade
-from onlinesvm.spark import Columns, SparkParts, fit_by_key, local_session, transform
-from onlinesvm.spark.local import executors, processes_below
-from onlinesvm.spark.predicting import _udf
+from onlinesvm.cluster.spark import Columns, SparkParts, fit_by_key, local_session, transform
+from onlinesvm.cluster.spark.local import executors, processes_below
+from onlinesvm.cluster.spark.predicting import _udf
 
 FEATURES = [f"x{j}" for j in range(10)]
 ALONE, ONE, TWO = "the library alone", "1 executor", "2 executors"

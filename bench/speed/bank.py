@@ -106,7 +106,7 @@ def saving(report: Report, options: Options) -> None:
 
 def on_spark(report: Report, options: Options) -> None:
     try:
-        from onlinesvm.spark.local import local_session, why_no_spark
+        from onlinesvm.cluster.spark.local import local_session, why_no_spark
 
         why = why_no_spark()
     except ImportError as missing:
@@ -117,7 +117,7 @@ def on_spark(report: Report, options: Options) -> None:
     import psutil
     import pyarrow as pa
 
-    from onlinesvm.spark import fit_by_key
+    from onlinesvm.cluster.spark import fit_by_key
 
     keys, X, y = stream(options)
     table = pa.table(

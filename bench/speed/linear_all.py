@@ -56,9 +56,9 @@ def one_pass(cls: type, told: dict[str, Any], data: Data) -> Any:
     X, unit, y = data
     if told.get("variant") in ("divide", "eliminate"):
         X = unit
-    if issubclass(cls, onlinesvm.base.OnlineOutlierDetector):
+    if issubclass(cls, onlinesvm.model.outlier.OnlineOutlierDetector):
         return cls(**told).partial_fit(X)
-    if issubclass(cls, onlinesvm.base.OnlineRegressor):
+    if issubclass(cls, onlinesvm.model.regressor.OnlineRegressor):
         return cls(**told).partial_fit(X, y)
     return cls(**told).partial_fit(X, y, classes=LABELS)
 

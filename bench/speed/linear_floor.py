@@ -20,7 +20,7 @@ from sklearn.linear_model import SGDClassifier
 
 from bench.common import Options, Report, benchmark, figure, race
 from onlinesvm import SGDSVC, PassiveAggressiveClassifier, PegasosSVC, StreamSVC
-from onlinesvm.base.core import all_finite, create
+from onlinesvm.core import all_finite, create
 
 LABELS = [-1, 1]
 CLASSES = (PassiveAggressiveClassifier, PegasosSVC, SGDSVC, StreamSVC)

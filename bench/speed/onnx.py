@@ -25,7 +25,7 @@ def contest(task: Task, report: Report, options: Options) -> None:
     import onnxruntime
 
     from onlinesvm import RampSVC
-    from onlinesvm.faces.onnx import to_onnx
+    from onlinesvm.interop.onnx import to_onnx
 
     model = RampSVC(C=task.C, gamma=task.gamma).fit(task.data.X_train, task.data.y_train)
     some = np.vstack([task.data.X_test, task.data.X_train])[: options.size(ROWS, 200)]

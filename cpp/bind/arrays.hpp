@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "onlinesvm/base/checked.hpp"
-#include "onlinesvm/base/rows.hpp"
-#include "onlinesvm/base/slot.hpp"
+#include "onlinesvm/memory/slot.hpp"
+#include "onlinesvm/rows/rows.hpp"
+#include "onlinesvm/state/checked.hpp"
 
 // In arrays and files an id is a number; in the core it is none.
 template <>

@@ -9,7 +9,7 @@
 #include "arrays.hpp"
 #include "key_list.hpp"
 #include "module.hpp"
-#include "onlinesvm/base/isa.hpp"
+#include "onlinesvm/loops/isa.hpp"
 #include "register.hpp"
 #include "signals.hpp"
 

@@ -1,5 +1,5 @@
 // The curves of a calibration, as functions of arrays.
-#include "onlinesvm/calibrate/curves.hpp"
+#include "onlinesvm/methods/calibrate/curves.hpp"
 
 #include <nanobind/nanobind.h>
 

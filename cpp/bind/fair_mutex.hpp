@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "gil.hpp"
-#include "onlinesvm/base/interrupt.hpp"
+#include "onlinesvm/loops/interrupt.hpp"
 
 namespace onlinesvm::bind {
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "gil.hpp"
-#include "onlinesvm/base/interrupt.hpp"
+#include "onlinesvm/loops/interrupt.hpp"
 
 namespace onlinesvm::bind {
 

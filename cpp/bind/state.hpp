@@ -1,8 +1,8 @@
-// State as a dict of NumPy arrays: the Sink and the Source of base/archive.hpp for Python.
+// State as a dict of NumPy arrays: the Sink and the Source of state/archive.hpp for Python.
 #pragma once
 
 #include "arrays.hpp"
-#include "onlinesvm/base/archive.hpp"
+#include "onlinesvm/state/archive.hpp"
 
 namespace onlinesvm::bind {
 

@@ -4,10 +4,10 @@
 #include <stdexcept>
 #include <string>
 
-#include "onlinesvm/base/chances.hpp"
-#include "onlinesvm/base/isa.hpp"
-#include "onlinesvm/base/ladder.hpp"
-#include "onlinesvm/base/moves.hpp"
+#include "onlinesvm/loops/chances.hpp"
+#include "onlinesvm/loops/isa.hpp"
+#include "onlinesvm/loops/ladder.hpp"
+#include "onlinesvm/loops/moves.hpp"
 
 #ifdef ONLINESVM_X86  // by CMake, which compiles the loops for it
 #include <cpuid.h>

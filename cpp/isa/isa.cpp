@@ -1,9 +1,9 @@
 // Compiled once per instruction set; ONLINESVM_ISA names the one this object file is for.
-#include "onlinesvm/base/isa.hpp"
+#include "onlinesvm/loops/isa.hpp"
 
-#include "onlinesvm/base/chances.hpp"
-#include "onlinesvm/base/ladder.hpp"
-#include "onlinesvm/base/moves.hpp"
+#include "onlinesvm/loops/chances.hpp"
+#include "onlinesvm/loops/ladder.hpp"
+#include "onlinesvm/loops/moves.hpp"
 
 #if defined(__FMA__)
 #include <immintrin.h>

@@ -1,5 +1,5 @@
 // What saves and loads, whatever the object: compiled once.
-#include "onlinesvm/base/archive.hpp"
+#include "onlinesvm/state/archive.hpp"
 
 #include <map>
 

@@ -1,5 +1,5 @@
 // What a Function does besides its rounds, for either type of values.
-#include "onlinesvm/base/function.hpp"
+#include "onlinesvm/function/function.hpp"
 
 #include "onlinesvm/bank/record.hpp"
 

@@ -1,4 +1,4 @@
-#include "onlinesvm/base/in_double.hpp"
+#include "onlinesvm/function/in_double.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // What a KernelCache does, and the memory of its rows, for either type of values.
-#include "onlinesvm/base/kernel_cache.hpp"
+#include "onlinesvm/function/kernel_cache.hpp"
 
 namespace onlinesvm {
 

@@ -1,5 +1,5 @@
 // What a KernelModel does, for either type of values.
-#include "onlinesvm/base/kernel_model.hpp"
+#include "onlinesvm/function/kernel_model.hpp"
 
 #include "onlinesvm/bank/record.hpp"
 

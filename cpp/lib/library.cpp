@@ -1,5 +1,5 @@
 // What a Library does, for either type of values.
-#include "onlinesvm/base/library.hpp"
+#include "onlinesvm/rows/library.hpp"
 
 namespace onlinesvm {
 

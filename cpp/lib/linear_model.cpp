@@ -1,5 +1,5 @@
 // What a LinearModel does besides its rounds, for either type of values.
-#include "onlinesvm/base/linear_model.hpp"
+#include "onlinesvm/function/linear_model.hpp"
 
 #include "onlinesvm/bank/record.hpp"
 

@@ -1,4 +1,4 @@
-#include "onlinesvm/base/rows.hpp"
+#include "onlinesvm/rows/rows.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "onlinesvm/base/score.hpp"
+#include "onlinesvm/function/score.hpp"
 
 #include <algorithm>
 #include <numeric>

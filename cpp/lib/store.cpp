@@ -1,5 +1,5 @@
 // Stores: what DenseStore, SparseStore and Store do, for either type of values.
-#include "onlinesvm/base/store.hpp"
+#include "onlinesvm/rows/store.hpp"
 
 #include "onlinesvm/bank/record.hpp"
 

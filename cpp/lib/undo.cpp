@@ -1,4 +1,4 @@
-#include "onlinesvm/base/undo.hpp"
+#include "onlinesvm/memory/undo.hpp"
 
 namespace onlinesvm {
 

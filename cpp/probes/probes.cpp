@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "arrays.hpp"
-#include "onlinesvm/base/store.hpp"
+#include "onlinesvm/rows/store.hpp"
 #include "values.hpp"
 
 namespace onlinesvm::bind {

@@ -16,9 +16,9 @@
 #include <variant>
 #include <vector>
 
-#include "onlinesvm/base/archive.hpp"
-#include "onlinesvm/base/kernel.hpp"
-#include "onlinesvm/base/row.hpp"
+#include "onlinesvm/rows/kernel.hpp"
+#include "onlinesvm/rows/row.hpp"
+#include "onlinesvm/state/archive.hpp"
 
 #define CHECK(condition) \
     ((condition) ? void(0) : onlinesvm::test::fail(__FILE__, __LINE__, #condition))
@@ -136,7 +136,7 @@ double value(const Kernel& k, Row<T> a, Row<T> b) {
     fail(__FILE__, __LINE__, "a named kernel");
 }
 
-// The same examples as rows of kernel values, each behind its number (base/gram_row.hpp).
+// The same examples as rows of kernel values, each behind its number (rows/gram_row.hpp).
 template <class T>
 Stream<T> gram(const Stream<T>& stream, const Kernel& k) {
     std::vector<T> values;

@@ -16,8 +16,8 @@
 #include <stdexcept>
 
 #include "check.hpp"
-#include "onlinesvm/base/interrupt.hpp"
-#include "onlinesvm/base/undo.hpp"
+#include "onlinesvm/loops/interrupt.hpp"
+#include "onlinesvm/memory/undo.hpp"
 
 namespace onlinesvm::test {
 

@@ -4,12 +4,12 @@
 #include <stdexcept>
 
 #include "check.hpp"
-#include "onlinesvm/ball/stream_svm.hpp"
 #include "onlinesvm/bank/breed_of.hpp"
-#include "onlinesvm/gradient/exponentiated.hpp"
-#include "onlinesvm/gradient/pegasos.hpp"
-#include "onlinesvm/margin/alma.hpp"
-#include "onlinesvm/margin/passive_aggressive.hpp"
+#include "onlinesvm/methods/ball/stream_svm.hpp"
+#include "onlinesvm/methods/gradient/exponentiated.hpp"
+#include "onlinesvm/methods/gradient/pegasos.hpp"
+#include "onlinesvm/methods/margin/alma.hpp"
+#include "onlinesvm/methods/margin/passive_aggressive.hpp"
 
 using namespace onlinesvm;
 using namespace onlinesvm::test;

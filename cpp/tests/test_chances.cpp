@@ -1,6 +1,6 @@
 // Curves from scores to probabilities against the same in plain C++, for every length of their tails.
 #include "check.hpp"
-#include "onlinesvm/calibrate/curves.hpp"
+#include "onlinesvm/methods/calibrate/curves.hpp"
 
 using namespace onlinesvm;
 using namespace onlinesvm::test;

@@ -1,7 +1,7 @@
 // The core vector machine on small streams: dense and sparse, two classes and three, going on,
 // unlearning, a cache so small that rows come and go, and points so long that pair steps crawl.
 #include "check.hpp"
-#include "onlinesvm/ball/core_vector.hpp"
+#include "onlinesvm/methods/ball/core_vector.hpp"
 
 using namespace onlinesvm;
 using namespace onlinesvm::test;

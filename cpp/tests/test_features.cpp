@@ -2,8 +2,8 @@
 #include <numbers>
 
 #include "check.hpp"
-#include "onlinesvm/prepare/fourier.hpp"
-#include "onlinesvm/prepare/nystroem.hpp"
+#include "onlinesvm/methods/prepare/fourier.hpp"
+#include "onlinesvm/methods/prepare/nystroem.hpp"
 
 using namespace onlinesvm;
 using namespace onlinesvm::test;

@@ -1,8 +1,8 @@
 // The gradient family without Python: steps by hand, and the promises every algorithm makes.
 #include "check.hpp"
-#include "onlinesvm/gradient/norma.hpp"
-#include "onlinesvm/gradient/pegasos.hpp"
-#include "onlinesvm/gradient/sgd.hpp"
+#include "onlinesvm/methods/gradient/norma.hpp"
+#include "onlinesvm/methods/gradient/pegasos.hpp"
+#include "onlinesvm/methods/gradient/sgd.hpp"
 
 using namespace onlinesvm;
 using namespace onlinesvm::test;

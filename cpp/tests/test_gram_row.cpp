@@ -3,11 +3,11 @@
 #include <array>
 
 #include "check.hpp"
-#include "onlinesvm/ball/stream_svm.hpp"
-#include "onlinesvm/base/gram_row.hpp"
-#include "onlinesvm/base/store.hpp"
-#include "onlinesvm/exact/incremental.hpp"
-#include "onlinesvm/margin/perceptron.hpp"
+#include "onlinesvm/methods/ball/stream_svm.hpp"
+#include "onlinesvm/methods/exact/incremental.hpp"
+#include "onlinesvm/methods/margin/perceptron.hpp"
+#include "onlinesvm/rows/gram_row.hpp"
+#include "onlinesvm/rows/store.hpp"
 
 using namespace onlinesvm;
 using namespace onlinesvm::test;

@@ -1,7 +1,7 @@
 // The Huller on small streams: dense and sparse, two classes and three, soft and hard margin, with
 // a cache so small that rows come and go, finishing, and unlearning.
 #include "check.hpp"
-#include "onlinesvm/dual/huller.hpp"
+#include "onlinesvm/methods/dual/huller.hpp"
 
 using namespace onlinesvm;
 using namespace onlinesvm::test;

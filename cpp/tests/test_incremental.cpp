@@ -1,7 +1,7 @@
 // The incremental SVM on small streams: dense and sparse, two classes and three, with a cache so
 // small that rows come and go, optimal after every example, and all the ways back.
 #include "check.hpp"
-#include "onlinesvm/exact/incremental.hpp"
+#include "onlinesvm/methods/exact/incremental.hpp"
 
 using namespace onlinesvm;
 using namespace onlinesvm::test;

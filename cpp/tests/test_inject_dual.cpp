@@ -1,11 +1,11 @@
 // The dual and semi-online solvers, the core vector machine and OISVM under injected failures.
 #include "inject.hpp"
-#include "onlinesvm/ball/core_vector.hpp"
-#include "onlinesvm/budget/independent.hpp"
-#include "onlinesvm/dual/huller.hpp"
-#include "onlinesvm/dual/lasvm.hpp"
-#include "onlinesvm/dual/smo.hpp"
-#include "onlinesvm/semionline/retrain.hpp"
+#include "onlinesvm/methods/ball/core_vector.hpp"
+#include "onlinesvm/methods/budget/independent.hpp"
+#include "onlinesvm/methods/dual/huller.hpp"
+#include "onlinesvm/methods/dual/lasvm.hpp"
+#include "onlinesvm/methods/dual/smo.hpp"
+#include "onlinesvm/methods/semionline/retrain.hpp"
 
 using namespace onlinesvm;
 using namespace onlinesvm::test;

@@ -1,8 +1,8 @@
 // The exact family under injected failures.
 #include "inject.hpp"
-#include "onlinesvm/exact/incremental.hpp"
-#include "onlinesvm/exact/offline_ramp.hpp"
-#include "onlinesvm/exact/ramp.hpp"
+#include "onlinesvm/methods/exact/incremental.hpp"
+#include "onlinesvm/methods/exact/offline_ramp.hpp"
+#include "onlinesvm/methods/exact/ramp.hpp"
 
 using namespace onlinesvm;
 using namespace onlinesvm::test;

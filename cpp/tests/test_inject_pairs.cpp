@@ -1,9 +1,9 @@
 // One model for each pair of classes, under injected failures.
 #include "inject.hpp"
-#include "onlinesvm/dual/lasvm.hpp"
-#include "onlinesvm/dual/smo.hpp"
-#include "onlinesvm/exact/incremental.hpp"
-#include "onlinesvm/exact/ramp.hpp"
+#include "onlinesvm/methods/dual/lasvm.hpp"
+#include "onlinesvm/methods/dual/smo.hpp"
+#include "onlinesvm/methods/exact/incremental.hpp"
+#include "onlinesvm/methods/exact/ramp.hpp"
 
 using namespace onlinesvm;
 using namespace onlinesvm::test;

@@ -1,6 +1,6 @@
 // POKER under injected failures.
 #include "inject.hpp"
-#include "onlinesvm/exact/poker.hpp"
+#include "onlinesvm/methods/exact/poker.hpp"
 
 using namespace onlinesvm;
 using namespace onlinesvm::test;

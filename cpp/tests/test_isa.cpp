@@ -3,7 +3,7 @@
 #include <string>
 
 #include "check.hpp"
-#include "onlinesvm/base/isa.hpp"
+#include "onlinesvm/loops/isa.hpp"
 
 using namespace onlinesvm;
 

@@ -1,7 +1,7 @@
 // LASVM on small streams: dense and sparse, two classes and three, every query, with a cache so
 // small that rows come and go, finishing, and unlearning.
 #include "check.hpp"
-#include "onlinesvm/dual/lasvm.hpp"
+#include "onlinesvm/methods/dual/lasvm.hpp"
 
 using namespace onlinesvm;
 using namespace onlinesvm::test;

@@ -1,6 +1,6 @@
 // The best merger of two examples, against all points between them on a grid.
 #include "check.hpp"
-#include "onlinesvm/budget/merger.hpp"
+#include "onlinesvm/methods/budget/merger.hpp"
 
 using namespace onlinesvm;
 

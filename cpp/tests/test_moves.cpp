@@ -1,6 +1,6 @@
 // The loops over features and weights against the same in plain C++, for every length of their tails.
 #include "check.hpp"
-#include "onlinesvm/base/moves.hpp"
+#include "onlinesvm/loops/moves.hpp"
 
 using namespace onlinesvm;
 using namespace onlinesvm::test;

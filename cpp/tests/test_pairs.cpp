@@ -1,10 +1,10 @@
 // One model for each pair of classes, over shared rows: each is the binary model by itself, bit for bit,
 // whenever its classes came, whatever was unlearned, and through a file.
 #include "check.hpp"
-#include "onlinesvm/dual/lasvm.hpp"
-#include "onlinesvm/dual/smo.hpp"
-#include "onlinesvm/exact/incremental.hpp"
-#include "onlinesvm/exact/ramp.hpp"
+#include "onlinesvm/methods/dual/lasvm.hpp"
+#include "onlinesvm/methods/dual/smo.hpp"
+#include "onlinesvm/methods/exact/incremental.hpp"
+#include "onlinesvm/methods/exact/ramp.hpp"
 
 using namespace onlinesvm;
 using namespace onlinesvm::test;

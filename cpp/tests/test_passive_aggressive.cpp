@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "check.hpp"
-#include "onlinesvm/margin/passive_aggressive.hpp"
+#include "onlinesvm/methods/margin/passive_aggressive.hpp"
 
 using namespace onlinesvm;
 using namespace onlinesvm::test;

@@ -1,6 +1,6 @@
 // The perceptron without Python: a round by hand, and the promises every algorithm makes.
 #include "check.hpp"
-#include "onlinesvm/margin/perceptron.hpp"
+#include "onlinesvm/methods/margin/perceptron.hpp"
 
 using namespace onlinesvm;
 using namespace onlinesvm::test;

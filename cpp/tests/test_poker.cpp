@@ -1,7 +1,7 @@
 // POKER on small streams: dense and sparse, two classes and three, regression and one class; chunks,
 // a cache so small that rows come and go, selection, degenerate kernels, saving, and unlearning.
 #include "check.hpp"
-#include "onlinesvm/exact/poker.hpp"
+#include "onlinesvm/methods/exact/poker.hpp"
 
 using namespace onlinesvm;
 using namespace onlinesvm::test;

@@ -1,8 +1,8 @@
 // The ramp machines on small streams: dense and sparse, two classes and three, every query, with a
 // cache so small that rows come and go, forgetting, and unlearning.
 #include "check.hpp"
-#include "onlinesvm/exact/offline_ramp.hpp"
-#include "onlinesvm/exact/ramp.hpp"
+#include "onlinesvm/methods/exact/offline_ramp.hpp"
+#include "onlinesvm/methods/exact/ramp.hpp"
 
 using namespace onlinesvm;
 using namespace onlinesvm::test;

@@ -1,7 +1,7 @@
 // What is left of a compressed model: sums by their definition, alone and among many, and states that
 // do not fit.
 #include "check.hpp"
-#include "onlinesvm/reduced/reduced_set.hpp"
+#include "onlinesvm/methods/reduced/reduced_set.hpp"
 
 using namespace onlinesvm;
 using namespace onlinesvm::test;

@@ -1,7 +1,7 @@
 // Slabs under blocks that come, grow and go: values stay, and what is held is little more than what is
 // taken.
 #include "check.hpp"
-#include "onlinesvm/base/slabs.hpp"
+#include "onlinesvm/memory/slabs.hpp"
 
 using namespace onlinesvm;
 using namespace onlinesvm::test;

@@ -1,7 +1,7 @@
 // SMO on small streams: dense and sparse, two classes and three, with and without a bias, with a
 // cache so small that rows come and go, in batches, and back.
 #include "check.hpp"
-#include "onlinesvm/dual/smo.hpp"
+#include "onlinesvm/methods/dual/smo.hpp"
 
 using namespace onlinesvm;
 using namespace onlinesvm::test;

@@ -1,7 +1,7 @@
 // Stored examples and their kernel values, against the definitions, at every size around a block.
 #include "check.hpp"
-#include "onlinesvm/base/score.hpp"
-#include "onlinesvm/base/store.hpp"
+#include "onlinesvm/function/score.hpp"
+#include "onlinesvm/rows/store.hpp"
 #include "onlinesvm/solver/inverse.hpp"
 
 using namespace onlinesvm;

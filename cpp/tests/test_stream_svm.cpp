@@ -1,7 +1,7 @@
 // StreamSVM without Python: balls by hand, odd rows, merging, and the promises every algorithm
 // makes.
 #include "check.hpp"
-#include "onlinesvm/ball/stream_svm.hpp"
+#include "onlinesvm/methods/ball/stream_svm.hpp"
 
 using namespace onlinesvm;
 using namespace onlinesvm::test;

@@ -5,9 +5,9 @@
 #include <numeric>
 
 #include "check.hpp"
-#include "onlinesvm/dual/lasvm.hpp"
-#include "onlinesvm/exact/incremental.hpp"
-#include "onlinesvm/exact/ramp.hpp"
+#include "onlinesvm/methods/dual/lasvm.hpp"
+#include "onlinesvm/methods/exact/incremental.hpp"
+#include "onlinesvm/methods/exact/ramp.hpp"
 
 using namespace onlinesvm;
 using namespace onlinesvm::test;

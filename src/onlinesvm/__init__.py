@@ -1,78 +1,86 @@
 """Support vector machines that learn from a stream."""
 
 # One line per public name; all that looks for methods finds them here.
-from .ball.core_vector import CoreVectorSVC as CoreVectorSVC
-from .ball.stream_svm import StreamSVC as StreamSVC
-from .bank.bank import ModelBank as ModelBank
-from .base import Certificate as Certificate
-from .base import CertificateError as CertificateError
-from .base import OnlineEstimator as _Estimator
-from .base import OnlineTransformer as _Transformer
-from .base import SettledWarning as SettledWarning
-from .base import Verified as Verified
-from .base import load as load
-from .base import verify as verify
-from .budget.bsgd import BudgetedRampSVC as BudgetedRampSVC
-from .budget.bsgd import BudgetedSVC as BudgetedSVC
-from .budget.bsgd import BudgetedSVR as BudgetedSVR
-from .budget.forgetron import ForgetronClassifier as ForgetronClassifier
-from .budget.independent import IndependentSVC as IndependentSVC
-from .budget.independent import IndependentSVR as IndependentSVR
-from .budget.multi_kernel import MultiKernelClassifier as MultiKernelClassifier
-from .budget.multi_kernel import MultiKernelRegressor as MultiKernelRegressor
-from .budget.projectron import ProjectronClassifier as ProjectronClassifier
-from .calibrate.online import CalibratedOnline as CalibratedOnline
-from .conformal.full import FullConformalOneClassSVM as FullConformalOneClassSVM
-from .conformal.full import FullConformalSVC as FullConformalSVC
-from .conformal.full import FullConformalSVR as FullConformalSVR
-from .drift.aware import DriftAware as DriftAware
-from .dual.huller import HullerSVC as HullerSVC
-from .dual.lasvm import LASVC as LASVC
-from .dual.smo import SmoSVC as SmoSVC
-from .exact.incremental import IncrementalSVC as IncrementalSVC
-from .exact.offline_ramp import OfflineRampSVC as OfflineRampSVC
-from .exact.poker import PokerOneClassSVM as PokerOneClassSVM
-from .exact.poker import PokerSVC as PokerSVC
-from .exact.poker import PokerSVR as PokerSVR
-from .exact.ramp import RampSVC as RampSVC
-from .gradient.descent import GradientDescentClassifier as GradientDescentClassifier
-from .gradient.descent import GradientDescentRegressor as GradientDescentRegressor
-from .gradient.exponentiated import (
+from .compose.bank.bank import ModelBank as ModelBank
+from .compose.calibrate.online import CalibratedOnline as CalibratedOnline
+from .compose.columns import OnlineColumns as OnlineColumns
+from .compose.drift.aware import DriftAware as DriftAware
+from .compose.labelling.desk import LabelDesk as LabelDesk
+from .compose.pipeline import OnlinePipeline as OnlinePipeline
+from .compose.pipeline import make_online_pipeline as make_online_pipeline
+from .files.persistence import load as load
+from .methods.ball.core_vector import CoreVectorSVC as CoreVectorSVC
+from .methods.ball.stream_svm import StreamSVC as StreamSVC
+from .methods.budget.bsgd import BudgetedRampSVC as BudgetedRampSVC
+from .methods.budget.bsgd import BudgetedSVC as BudgetedSVC
+from .methods.budget.bsgd import BudgetedSVR as BudgetedSVR
+from .methods.budget.forgetron import ForgetronClassifier as ForgetronClassifier
+from .methods.budget.independent import IndependentSVC as IndependentSVC
+from .methods.budget.independent import IndependentSVR as IndependentSVR
+from .methods.budget.multi_kernel import MultiKernelClassifier as MultiKernelClassifier
+from .methods.budget.multi_kernel import MultiKernelRegressor as MultiKernelRegressor
+from .methods.budget.projectron import ProjectronClassifier as ProjectronClassifier
+from .methods.conformal.full import FullConformalOneClassSVM as FullConformalOneClassSVM
+from .methods.conformal.full import FullConformalSVC as FullConformalSVC
+from .methods.conformal.full import FullConformalSVR as FullConformalSVR
+from .methods.dual.huller import HullerSVC as HullerSVC
+from .methods.dual.lasvm import LASVC as LASVC
+from .methods.dual.smo import SmoSVC as SmoSVC
+from .methods.exact.incremental import IncrementalSVC as IncrementalSVC
+from .methods.exact.offline_ramp import OfflineRampSVC as OfflineRampSVC
+from .methods.exact.poker import PokerOneClassSVM as PokerOneClassSVM
+from .methods.exact.poker import PokerSVC as PokerSVC
+from .methods.exact.poker import PokerSVR as PokerSVR
+from .methods.exact.ramp import RampSVC as RampSVC
+from .methods.gradient.descent import GradientDescentClassifier as GradientDescentClassifier
+from .methods.gradient.descent import GradientDescentRegressor as GradientDescentRegressor
+from .methods.gradient.exponentiated import (
     ExponentiatedGradientClassifier as ExponentiatedGradientClassifier,
 )
-from .gradient.exponentiated import ExponentiatedGradientRegressor as ExponentiatedGradientRegressor
-from .gradient.norma import NormaOneClassSVM as NormaOneClassSVM
-from .gradient.norma import NormaSVC as NormaSVC
-from .gradient.norma import NormaSVR as NormaSVR
-from .gradient.pegasos import PegasosSVC as PegasosSVC
-from .gradient.sgd import SGDSVC as SGDSVC
-from .labelling.desk import LabelDesk as LabelDesk
-from .margin.alma import AlmaClassifier as AlmaClassifier
-from .margin.confidence_weighted import (
+from .methods.gradient.exponentiated import (
+    ExponentiatedGradientRegressor as ExponentiatedGradientRegressor,
+)
+from .methods.gradient.norma import NormaOneClassSVM as NormaOneClassSVM
+from .methods.gradient.norma import NormaSVC as NormaSVC
+from .methods.gradient.norma import NormaSVR as NormaSVR
+from .methods.gradient.pegasos import PegasosSVC as PegasosSVC
+from .methods.gradient.sgd import SGDSVC as SGDSVC
+from .methods.margin.alma import AlmaClassifier as AlmaClassifier
+from .methods.margin.confidence_weighted import (
     ConfidenceWeightedClassifier as ConfidenceWeightedClassifier,
 )
-from .margin.mira import MiraClassifier as MiraClassifier
-from .margin.passive_aggressive import PassiveAggressiveClassifier as PassiveAggressiveClassifier
-from .margin.passive_aggressive import PassiveAggressiveOneClass as PassiveAggressiveOneClass
-from .margin.passive_aggressive import PassiveAggressiveRegressor as PassiveAggressiveRegressor
-from .margin.perceptron import KernelPerceptron as KernelPerceptron
-from .margin.romma import RommaClassifier as RommaClassifier
-from .margin.winnow import WinnowClassifier as WinnowClassifier
-from .prepare.columns import OnlineColumns as OnlineColumns
-from .prepare.dates import OnlineDates as OnlineDates
-from .prepare.encoders import OnlineOneHot as OnlineOneHot
-from .prepare.encoders import OnlineOrdinal as OnlineOrdinal
-from .prepare.fourier import FourierFeatures as FourierFeatures
-from .prepare.hashing import OnlineHashing as OnlineHashing
-from .prepare.imputer import OnlineImputer as OnlineImputer
-from .prepare.nystroem import NystroemFeatures as NystroemFeatures
-from .prepare.pipeline import OnlinePipeline as OnlinePipeline
-from .prepare.pipeline import make_online_pipeline as make_online_pipeline
-from .prepare.scaler import OnlineScaler as OnlineScaler
-from .prepare.text import OnlineText as OnlineText
-from .semionline.retrain import ErrorDrivenSVC as ErrorDrivenSVC
-from .semionline.retrain import FixedPartitionSVC as FixedPartitionSVC
-from .semionline.retrain import ForgettingSVC as ForgettingSVC
+from .methods.margin.mira import MiraClassifier as MiraClassifier
+from .methods.margin.passive_aggressive import (
+    PassiveAggressiveClassifier as PassiveAggressiveClassifier,
+)
+from .methods.margin.passive_aggressive import (
+    PassiveAggressiveOneClass as PassiveAggressiveOneClass,
+)
+from .methods.margin.passive_aggressive import (
+    PassiveAggressiveRegressor as PassiveAggressiveRegressor,
+)
+from .methods.margin.perceptron import KernelPerceptron as KernelPerceptron
+from .methods.margin.romma import RommaClassifier as RommaClassifier
+from .methods.margin.winnow import WinnowClassifier as WinnowClassifier
+from .methods.semionline.retrain import ErrorDrivenSVC as ErrorDrivenSVC
+from .methods.semionline.retrain import FixedPartitionSVC as FixedPartitionSVC
+from .methods.semionline.retrain import ForgettingSVC as ForgettingSVC
+from .model.estimator import OnlineEstimator as _Estimator
+from .model.transformer import OnlineTransformer as _Transformer
+from .transform.dates import OnlineDates as OnlineDates
+from .transform.encoders import OnlineOneHot as OnlineOneHot
+from .transform.encoders import OnlineOrdinal as OnlineOrdinal
+from .transform.fourier import FourierFeatures as FourierFeatures
+from .transform.hashing import OnlineHashing as OnlineHashing
+from .transform.imputer import OnlineImputer as OnlineImputer
+from .transform.nystroem import NystroemFeatures as NystroemFeatures
+from .transform.scaler import OnlineScaler as OnlineScaler
+from .transform.text import OnlineText as OnlineText
+from .unlearn.certificate import Certificate as Certificate
+from .unlearn.certificate import CertificateError as CertificateError
+from .unlearn.certificate import Verified as Verified
+from .unlearn.certificate import verify as verify
+from .unlearn.settled import SettledWarning as SettledWarning
 
 __version__ = "0.1.0"
 

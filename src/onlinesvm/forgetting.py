@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from .params import check_count, check_number
+from .data.arguments import check_count, check_number
 
 
 class _Policy:

@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from .params import check_word
+from .data.arguments import check_word
 
 #: The words ``kernel=`` understands.
 NAMES = ("linear", "rbf", "poly", "laplacian", "chi2", "precomputed")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .params import check_count, check_number
+from .data.arguments import check_count, check_number
 
 
 @dataclass(frozen=True)

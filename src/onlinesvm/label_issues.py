@@ -23,11 +23,11 @@ from scipy.linalg import eigh
 from sklearn.preprocessing import MaxAbsScaler, Normalizer, StandardScaler
 from sklearn.utils.multiclass import check_classification_targets
 
-from .atomic import replacing
-from .base.progress import Rounds
-from .base.validation import demand_table
-from .dual.smo import SmoSVC
-from .params import check_count
+from .data.arguments import check_count
+from .data.validation import demand_table
+from .files.atomic import replacing
+from .methods.dual.smo import SmoSVC
+from .model.progress import Rounds
 
 Floats = NDArray[np.float64]
 

@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .params import check_count, check_flag, check_number
+from .data.arguments import check_count, check_flag, check_number
 
 Floats = NDArray[np.float64]
 

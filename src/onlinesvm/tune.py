@@ -30,11 +30,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _core  # type: ignore[attr-defined]
-from .base.progress import Rounds
-from .dual.lasvm import LASVC
-from .dual.smo import SmoSVC
-from .exact.incremental import IncrementalSVC
-from .params import threads
+from .data.arguments import threads
+from .methods.dual.lasvm import LASVC
+from .methods.dual.smo import SmoSVC
+from .methods.exact.incremental import IncrementalSVC
+from .model.progress import Rounds
 
 __all__ = ["GramSearchCV"]
 

@@ -22,9 +22,9 @@ from sklearn.base import clone, is_classifier
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import check_scoring
 
-from .base.progress import Rounds
-from .base.validation import demand_table
-from .params import check_count, check_number, check_word
+from .data.arguments import check_count, check_number, check_word
+from .data.validation import demand_table
+from .model.progress import Rounds
 
 Floats = NDArray[np.float64]
 Method = Literal["shapley", "beta", "banzhaf", "leave_one_out"]

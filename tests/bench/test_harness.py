@@ -243,7 +243,7 @@ def test_every_class_of_margin_and_gradient_is_raced(bench):
     import onlinesvm
     from bench.speed.linear_all import SETTINGS
 
-    families = ("onlinesvm.margin.", "onlinesvm.gradient.")
+    families = ("onlinesvm.methods.margin.", "onlinesvm.methods.gradient.")
     names = {
         cls.__name__ for cls in onlinesvm.all_estimators() if cls.__module__.startswith(families)
     }

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 import onlinesvm
 from onlinesvm import _core
-from onlinesvm.base import OnlineOutlierDetector, OnlineRegressor
-from onlinesvm.base.core import create, offers
+from onlinesvm.core import create, offers
+from onlinesvm.model.outlier import OnlineOutlierDetector
+from onlinesvm.model.regressor import OnlineRegressor
 
 STRIDE = 1 if "ONLINESVM_INJECT" in os.environ else 17
 RNG = np.random.default_rng(7)

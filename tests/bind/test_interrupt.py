@@ -13,7 +13,7 @@ from sklearn.base import ClassifierMixin
 
 import onlinesvm
 from onlinesvm import _core
-from onlinesvm.base import estimator
+from onlinesvm.model import estimator
 
 NEVER = 10**12
 

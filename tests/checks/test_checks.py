@@ -10,11 +10,11 @@ import pytest
 
 import onlinesvm
 from onlinesvm import PassiveAggressiveClassifier, RampSVC, _core
-from onlinesvm.base.batch import Batch
-from onlinesvm.base.keys import KeyBook
-from onlinesvm.base.labels import Labels
-from onlinesvm.base.vocabulary import Vocabulary
 from onlinesvm.checks import check_estimator, checks_for
+from onlinesvm.data.batch import Batch
+from onlinesvm.data.keys import KeyBook
+from onlinesvm.data.labels import Labels
+from onlinesvm.data.vocabulary import Vocabulary
 
 PA = PassiveAggressiveClassifier
 GOOD = PA()
@@ -114,7 +114,7 @@ SABOTAGE: dict[str, tuple[Any, Sabotage]] = {
     ),
     "check_damaged_files_are_refused": (
         PA(),
-        lambda patch: patch.setattr("onlinesvm.base.container._checksum", lambda *_: "same"),
+        lambda patch: patch.setattr("onlinesvm.model.container._checksum", lambda *_: "same"),
     ),
     "check_verbs_work_or_say_who_can": (
         PA(),

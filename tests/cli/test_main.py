@@ -45,7 +45,7 @@ def test_the_library_needs_no_extra():
     done = run_without_extras(
         """
 import onlinesvm, onlinesvm.datasets, onlinesvm.report, onlinesvm.stream.run
-from onlinesvm.base import progress
+from onlinesvm.model import progress
 progress._PATIENCE = 0
 X, y = onlinesvm.datasets.make_checkerboard(300, random_state=0)
 print(onlinesvm.RampSVC(C=10, gamma=4, verbose=True).fit(X, y).n_seen_)

@@ -20,12 +20,12 @@ from sklearn.svm import SVC
 from tiers import examples
 
 from onlinesvm import IncrementalSVC, KernelPerceptron, PokerSVC, RampSVC, SmoSVC, load
-from onlinesvm.base import CertificateError
 from onlinesvm.cluster import ClusterCertificate, LocalParts, Part, cascade, fit, verify
 from onlinesvm.cluster.cascade import Solved, _Solver
 from onlinesvm.cluster.examples import Examples
 from onlinesvm.datasets import make_checkerboard, make_waveform
 from onlinesvm.reference import Kernel
+from onlinesvm.unlearn.certificate import CertificateError
 
 Array = NDArray[np.float64]
 TIGHT: dict[str, Any] = {"multiclass": "one-vs-rest", "tol": 1e-8, "dtype": "float64"}

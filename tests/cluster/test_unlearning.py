@@ -11,9 +11,9 @@ from sklearn.base import clone
 
 import onlinesvm
 from onlinesvm import IncrementalSVC, SmoSVC
-from onlinesvm.base import CertificateError
 from onlinesvm.cluster import LocalParts, ProcessParts, cascade, unlearn, verify
 from onlinesvm.datasets import make_checkerboard
+from onlinesvm.unlearn.certificate import CertificateError
 
 X, Y = make_checkerboard(500, noise=0.1, random_state=2)
 KEYS = [("shop", i % 25) for i in range(len(X))]

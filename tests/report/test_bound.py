@@ -34,7 +34,7 @@ from onlinesvm import (
     RommaClassifier,
     WinnowClassifier,
 )
-from onlinesvm.base.bounds import rivals as rivals_of
+from onlinesvm.model.bounds import rivals as rivals_of
 from onlinesvm.report import plot_bound
 from onlinesvm.report.bound import _as_seen, _fresh, _learn
 from onlinesvm.stream import lessons

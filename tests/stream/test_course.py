@@ -17,7 +17,7 @@ from onlinesvm import (
     PassiveAggressiveRegressor,
     make_online_pipeline,
 )
-from onlinesvm.base.json_values import from_json, to_json
+from onlinesvm.files.json_values import from_json, to_json
 from onlinesvm.stream.baselines import BASELINES
 from onlinesvm.stream.choice import usual_metrics
 from onlinesvm.stream.course import Course

@@ -22,7 +22,7 @@ from onlinesvm import (
     PassiveAggressiveOneClass,
     PassiveAggressiveRegressor,
 )
-from onlinesvm.faces.river import to_river
+from onlinesvm.interop.river import to_river
 from onlinesvm.stream import evaluate, lessons, prequential
 from onlinesvm.stream.students import kind_of
 

@@ -1,6 +1,6 @@
 """The contract as a test suite: what every estimator of the library promises, one check each.
 
-Run it on an estimator of your own that follows :class:`onlinesvm.base.OnlineEstimator`::
+Run it on an estimator of your own that follows :class:`onlinesvm.model.estimator.OnlineEstimator`::
 
     from onlinesvm.checks import check_estimator, parametrize
 
@@ -17,7 +17,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..base.wrapping import WrapsModel
+from ..model.wrapping import WrapsModel
 from . import inputs, keys, learning, memory, mistakes, persistence
 from .streams import fingerprint, pairwise
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from ..base import load
+from ..files.persistence import load
 from .memory import bounded
 from .streams import (
     Stream,

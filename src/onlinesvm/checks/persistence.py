@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from ..base import load
+from ..files.persistence import load
 from .streams import (
     Stream,
     assert_same_bits,

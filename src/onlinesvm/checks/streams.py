@@ -14,9 +14,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier, is_regressor
 
-from ..base.json_values import to_json
-from ..base.wrapping import WrapsModel
-from ..base.wrapping import last_of as base_last_of
+from ..files.json_values import to_json
+from ..model.wrapping import WrapsModel
+from ..model.wrapping import last_of as base_last_of
 
 TREES = ["ash", "birch", "cedar", "dogwood"]
 

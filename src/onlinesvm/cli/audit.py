@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from onlinesvm import PassiveAggressiveClassifier
-from onlinesvm.atomic import replacing
 from onlinesvm.cli.console import plain
 from onlinesvm.cli.opening import columns_in_words, open_for, say_notes
 from onlinesvm.cli.options import AuditOptions, folder_for
 from onlinesvm.cli.targets import check_target
 from onlinesvm.cli.words import rows_in_words
+from onlinesvm.data.visible import visible
+from onlinesvm.files.atomic import replacing
 from onlinesvm.label_issues import LabelIssues, find_label_issues
 from onlinesvm.report import Section
 from onlinesvm.report.confusion import confusion_section
@@ -30,7 +31,6 @@ from onlinesvm.report.section import render
 from onlinesvm.stream.automatic import prepared, task_of
 from onlinesvm.stream.run.rows import joined
 from onlinesvm.stream.sources import Examples, Schema
-from onlinesvm.visible import visible
 
 __all__ = ["audit"]
 

@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from onlinesvm.visible import visible
+from onlinesvm.data.visible import visible
 
 __all__ = ["one_line_errors", "plain", "stderr", "stdout", "visible"]
 

@@ -18,18 +18,18 @@ from typing import Any
 
 from rich.console import Console
 
-from onlinesvm.atomic import opened_plainly, replacing, sync_folder
-from onlinesvm.base.certificate import Certificate
-from onlinesvm.base.persistence import save_with_about
-from onlinesvm.base.settled import SettledWarning, staying
 from onlinesvm.cli.console import plain
 from onlinesvm.cli.saved import Saved
 from onlinesvm.cli.targets import check_target
 from onlinesvm.cli.where import Request
 from onlinesvm.cli.words import in_flags, rows_in_words
-from onlinesvm.params import check_word
+from onlinesvm.data.arguments import check_word
+from onlinesvm.files.atomic import opened_plainly, replacing, sync_folder
+from onlinesvm.files.persistence import save_with_about
 from onlinesvm.stream.run import Run, RunRecord, read_run
 from onlinesvm.stream.sources import Block, Place, Schema
+from onlinesvm.unlearn.certificate import Certificate
+from onlinesvm.unlearn.settled import SettledWarning, staying
 
 __all__ = ["unlearn"]
 
@@ -256,7 +256,7 @@ class _Silence:
         return _Silence(facts["name"], facts["replays"], record.schema, facts["identity"])
 
     def identity(self) -> dict[str, Any]:
-        from onlinesvm.base.json_values import from_json
+        from onlinesvm.files.json_values import from_json
 
         return dict(from_json(self.known))
 

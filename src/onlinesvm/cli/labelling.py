@@ -16,15 +16,15 @@ from rich.console import Console
 from sklearn.base import is_classifier
 
 from onlinesvm import LabelDesk, PassiveAggressiveClassifier, RampSVC
-from onlinesvm.atomic import replacing
 from onlinesvm.cli.console import plain
 from onlinesvm.cli.opening import columns_in_words, open_for, say_notes
 from onlinesvm.cli.options import LabelOptions, ReadOptions, folder_for
 from onlinesvm.cli.recipe import build
 from onlinesvm.cli.words import rows_in_words
+from onlinesvm.compose.labelling.journal import BEGIN, read_asked, read_labels
+from onlinesvm.compose.labelling.loop import keys_for, label_loop, row_of
+from onlinesvm.files.atomic import replacing
 from onlinesvm.label_budgets import LabelShare
-from onlinesvm.labelling.journal import BEGIN, read_asked, read_labels
-from onlinesvm.labelling.loop import keys_for, label_loop, row_of
 from onlinesvm.queries import ClosestToPlane
 from onlinesvm.stream.automatic import prepared
 from onlinesvm.stream.sources import Examples, Frame, Schema

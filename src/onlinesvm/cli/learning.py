@@ -16,7 +16,7 @@ from onlinesvm.cli.opening import columns_in_words, open_for, say_notes
 from onlinesvm.cli.options import LearnOptions, folder_for
 from onlinesvm.cli.recipe import build
 from onlinesvm.cli.words import in_flags, rows_in_words
-from onlinesvm.params import check_word
+from onlinesvm.data.arguments import check_word
 from onlinesvm.stream.automatic import (
     as_they_are,
     choose,

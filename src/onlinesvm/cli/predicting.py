@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
-from onlinesvm.atomic import replacing
 from onlinesvm.cli.console import plain, visible
 from onlinesvm.cli.opening import say_notes
 from onlinesvm.cli.options import PredictOptions
@@ -19,6 +18,7 @@ from onlinesvm.cli.rows_out import Added, is_formula, writer_for
 from onlinesvm.cli.saved import Saved
 from onlinesvm.cli.targets import check_target
 from onlinesvm.cli.words import rows_in_words
+from onlinesvm.files.atomic import replacing
 from onlinesvm.stream.sources import Examples
 
 __all__ = ["predict"]

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
-from onlinesvm.atomic import replacing
 from onlinesvm.cli.console import visible
 from onlinesvm.cli.display import drift_in_words
 from onlinesvm.cli.opening import columns_in_words, open_for
 from onlinesvm.cli.options import ReadOptions
+from onlinesvm.files.atomic import replacing
 from onlinesvm.report import Section
 from onlinesvm.report.calibration import calibration_section
 from onlinesvm.report.confusion import confusion_section

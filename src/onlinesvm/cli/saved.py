@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, cast
 
 import onlinesvm
-from onlinesvm.base.persistence import load_with_about
 from onlinesvm.cli.opening import open_for
 from onlinesvm.cli.options import ReadOptions
+from onlinesvm.files.persistence import load_with_about
 from onlinesvm.stream.automatic import kinds_of
 from onlinesvm.stream.run import read_run
 from onlinesvm.stream.sources import Column, Schema, Source

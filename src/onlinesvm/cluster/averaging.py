@@ -33,10 +33,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..gradient.pegasos import PegasosSVC
-from ..gradient.sgd import SGDSVC
-from ..margin.passive_aggressive import PassiveAggressiveClassifier
-from ..params import check_count
+from ..data.arguments import check_count
+from ..methods.gradient.pegasos import PegasosSVC
+from ..methods.gradient.sgd import SGDSVC
+from ..methods.margin.passive_aggressive import PassiveAggressiveClassifier
 from .examples import Floats, Reading
 from .learned import Learned
 from .parts import Metered, Part, Parts

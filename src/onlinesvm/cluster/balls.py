@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..ball.stream_svm import StreamSVC
+from ..methods.ball.stream_svm import StreamSVC
 from .examples import Reading
 from .learned import Learned
 from .parts import Metered, Part, Parts

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bank.bank import ModelBank
-from ..base.keys import Key, one_each, read_key
-from ..params import check_count
+from ..compose.bank.bank import ModelBank
+from ..data.arguments import check_count
+from ..data.keys import Key, one_each, read_key
 from .learned import Learned
 from .parts import Metered, Part, Parts
 

@@ -34,9 +34,9 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from ..dual.smo import SmoSVC
-from ..exact.incremental import IncrementalSVC
-from ..params import check_count
+from ..data.arguments import check_count
+from ..methods.dual.smo import SmoSVC
+from ..methods.exact.incremental import IncrementalSVC
 from .certificate import ClusterCertificate
 from .examples import Examples, Floats, Ids, Reading
 from .judging import Judgement, Report, Solution, judge, prices_held

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..base.certificate import Sealed
-from ..base.settled import explained
+from ..unlearn.certificate import Sealed
+from ..unlearn.settled import explained
 
 WHOLE = (
     "f* is the exact solution over all rows of all parts. No row of part p violates its optimality "

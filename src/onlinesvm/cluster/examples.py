@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ..base.keys import Key, read_keys
+from ..data.keys import Key, read_keys
 from .parts import Part
 
 Ids = NDArray[np.int64]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..ball.stream_svm import StreamSVC
-from ..prepare.pipeline import OnlinePipeline
+from ..compose.pipeline import OnlinePipeline
+from ..methods.ball.stream_svm import StreamSVC
 from .averaging import LINEAR, average
 from .balls import merge_balls
 from .cascade import cascade

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.certificate import digest_of
-from ..base.compress import constants
-from ..base.expansion import Expansion
-from ..base.labels import Labels
-from ..base.rows import as_rows
+from ..data.labels import Labels
+from ..data.rows import as_rows
+from ..model.compress import constants
+from ..model.expansion import Expansion
+from ..unlearn.certificate import digest_of
 from .examples import Examples, Floats, Ids, Reading
 from .parts import Part
 

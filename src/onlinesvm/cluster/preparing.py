@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from ..prepare.columns import OnlineColumns
-from ..prepare.pipeline import OnlinePipeline
+from ..compose.columns import OnlineColumns
+from ..compose.pipeline import OnlinePipeline
 from .learned import Learned
 from .parts import Part, Parts
 

@@ -16,7 +16,7 @@ from typing import Any, Literal, Self, TypeVar
 
 import joblib
 
-from ..params import check_count, check_word
+from ..data.arguments import check_count, check_word
 from .parts import Part, Parts
 
 S = TypeVar("S")

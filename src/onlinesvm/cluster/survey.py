@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from .. import kernels
-from ..base.balance import ClassCounts
-from ..base.certificate import digest_of
-from ..base.gamma import Spread
-from ..base.keys import Key, read_keys
-from ..base.rows import as_rows
+from ..data.keys import Key, read_keys
+from ..data.rows import as_rows
+from ..model.balance import ClassCounts
+from ..model.gamma import Spread
+from ..unlearn.certificate import digest_of
 from .examples import Examples, Ids, Reading
 from .parts import Part, Parts
 

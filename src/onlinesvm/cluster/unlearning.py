@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..base.certificate import CertificateError
-from ..base.keys import read_wanted
-from ..params import check_count
-from ..prepare.pipeline import OnlinePipeline
+from ..compose.pipeline import OnlinePipeline
+from ..data.arguments import check_count
+from ..data.keys import read_wanted
+from ..unlearn.certificate import CertificateError
 from .cascade import Root, demand_exact, feedback, judged
 from .certificate import ClusterCertificate
 from .judging import Solution

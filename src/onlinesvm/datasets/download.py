@@ -19,7 +19,7 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import IO
 
-from onlinesvm.atomic import replacing
+from onlinesvm.files.atomic import replacing
 
 __all__ = ["ChecksumError", "DownloadError", "Pins", "cache_folder", "download"]
 

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from onlinesvm.atomic import replacing
 from onlinesvm.datasets.download import DownloadError, Pins, cache_folder, download
 from onlinesvm.datasets.formats import FormatError
 from onlinesvm.datasets.sources import SOURCES, File, Source
+from onlinesvm.files.atomic import replacing
 
 __all__ = ["Dataset", "fetch"]
 

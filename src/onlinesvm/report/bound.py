@@ -12,8 +12,8 @@ from sklearn.base import clone, is_classifier
 from sklearn.metrics.pairwise import pairwise_kernels
 
 import onlinesvm
-from onlinesvm.base.bounds import Floats, counted
-from onlinesvm.base.bounds import rivals as rivals_of
+from onlinesvm.model.bounds import Floats, counted
+from onlinesvm.model.bounds import rivals as rivals_of
 from onlinesvm.report.style import INK, LINES, axes_or_new
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from onlinesvm.atomic import replacing
+from onlinesvm.data.visible import visible
+from onlinesvm.files.atomic import replacing
 from onlinesvm.report.drawing import THEMED, inline_svg, panel
 from onlinesvm.report.history import plot_history, snapshot_row
 from onlinesvm.report.section import Section, render
-from onlinesvm.visible import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from onlinesvm.base.validation import frame_records
+from onlinesvm.data.validation import frame_records
 
 __all__ = ["column", "count_rows", "one_by_one", "records", "rows", "sliceable"]
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onlinesvm.params import check_count, check_word
+from onlinesvm.data.arguments import check_count, check_word
 from onlinesvm.stream.baselines import BASELINES
 from onlinesvm.stream.choice import chosen_metrics, positive_class, usual_metrics
 from onlinesvm.stream.course import Course

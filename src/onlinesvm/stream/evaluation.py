@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from onlinesvm.atomic import replacing
+from onlinesvm.files.atomic import replacing
 from onlinesvm.stream.baselines import BASELINES
 from onlinesvm.stream.prequential import prequential
 from onlinesvm.stream.snapshot import Snapshot

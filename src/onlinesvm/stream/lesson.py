@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onlinesvm.base.validation import one_row
-from onlinesvm.params import check_count
+from onlinesvm.data.arguments import check_count
+from onlinesvm.data.validation import one_row
 from onlinesvm.stream.containers import column, count_rows, rows, sliceable
 
 __all__ = ["Late", "Lesson", "lessons", "read_lesson"]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-from onlinesvm.params import check_word
+from onlinesvm.data.arguments import check_word
 from onlinesvm.stream.tallies import Changes, Confusion, Errors, Likelihoods, Ranks, Tally
 
 __all__ = ["METRICS", "UNUSUAL", "USUAL", "Metric", "resolve"]

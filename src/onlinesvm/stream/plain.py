@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from onlinesvm.params import check_count
+from onlinesvm.data.arguments import check_count
 
 __all__ = ["MOST_COUNTED", "counts", "label", "labels", "members", "number"]
 

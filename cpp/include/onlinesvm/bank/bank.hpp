@@ -22,12 +22,12 @@
 
 #include "onlinesvm/bank/keys.hpp"
 #include "onlinesvm/bank/record.hpp"
-#include "onlinesvm/base/aligned.hpp"
-#include "onlinesvm/base/archive.hpp"
-#include "onlinesvm/base/checked.hpp"
-#include "onlinesvm/base/interrupt.hpp"
-#include "onlinesvm/base/rows.hpp"
-#include "onlinesvm/base/threads.hpp"
+#include "onlinesvm/loops/interrupt.hpp"
+#include "onlinesvm/loops/threads.hpp"
+#include "onlinesvm/memory/aligned.hpp"
+#include "onlinesvm/rows/rows.hpp"
+#include "onlinesvm/state/archive.hpp"
+#include "onlinesvm/state/checked.hpp"
 
 namespace onlinesvm {
 

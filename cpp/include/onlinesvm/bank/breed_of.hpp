@@ -8,7 +8,7 @@
 
 #include "onlinesvm/bank/bank.hpp"
 #include "onlinesvm/bank/record.hpp"
-#include "onlinesvm/base/interrupt.hpp"
+#include "onlinesvm/loops/interrupt.hpp"
 
 namespace onlinesvm {
 

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "onlinesvm/base/archive.hpp"
-#include "onlinesvm/base/checked.hpp"
+#include "onlinesvm/state/archive.hpp"
+#include "onlinesvm/state/checked.hpp"
 
 namespace onlinesvm {
 

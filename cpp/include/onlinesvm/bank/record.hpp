@@ -1,5 +1,5 @@
 // The state of a model as words in a row: the same list of members that saves it in a file
-// (base/archive.hpp), without names and lengths.
+// (state/archive.hpp), without names and lengths.
 //
 // A record has no lengths because models of one width and as many classes that have learned anything
 // are all of one shape, if they are flat: whoever reads a record has that shape already. So a forged
@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "onlinesvm/base/archive.hpp"
+#include "onlinesvm/state/archive.hpp"
 
 namespace onlinesvm {
 

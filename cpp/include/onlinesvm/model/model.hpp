@@ -12,11 +12,11 @@
 #include <span>
 #include <string_view>
 
-#include "onlinesvm/base/archive.hpp"
-#include "onlinesvm/base/row.hpp"
-#include "onlinesvm/base/rows.hpp"
-#include "onlinesvm/base/slot.hpp"
+#include "onlinesvm/memory/slot.hpp"
 #include "onlinesvm/model/value.hpp"
+#include "onlinesvm/rows/row.hpp"
+#include "onlinesvm/rows/rows.hpp"
+#include "onlinesvm/state/archive.hpp"
 
 namespace onlinesvm {
 

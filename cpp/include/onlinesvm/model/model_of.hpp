@@ -9,7 +9,7 @@
 //     template <class A> void state(A& a);
 //     std::size_t nbytes() const;
 //
-//     using Verbs = Offers<...>;  // what else it can: base/verbs.hpp, and verbs.hpp here
+//     using Verbs = Offers<...>;  // what else it can: machine/verbs.hpp, and verbs.hpp here
 //
 // `score_many` scores rows together; `loaded` checks a state just read and rebuilds what derives from
 // it; `expect` hears of the coming rows, which live until it hears of others; `learn_chunk` takes all
@@ -23,7 +23,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "onlinesvm/base/undo.hpp"
+#include "onlinesvm/memory/undo.hpp"
 #include "onlinesvm/model/model.hpp"
 #include "onlinesvm/model/verbs.hpp"
 

@@ -14,10 +14,10 @@
 #include <variant>
 #include <vector>
 
-#include "onlinesvm/base/kernel.hpp"
-#include "onlinesvm/base/path.hpp"
-#include "onlinesvm/base/slot.hpp"
-#include "onlinesvm/base/support.hpp"
+#include "onlinesvm/memory/slot.hpp"
+#include "onlinesvm/rows/kernel.hpp"
+#include "onlinesvm/rows/support.hpp"
+#include "onlinesvm/solver/path.hpp"
 
 namespace onlinesvm {
 

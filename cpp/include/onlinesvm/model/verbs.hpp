@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "onlinesvm/base/checked.hpp"
-#include "onlinesvm/base/verbs.hpp"
+#include "onlinesvm/machine/verbs.hpp"
 #include "onlinesvm/model/model.hpp"
+#include "onlinesvm/state/checked.hpp"
 
 namespace onlinesvm {
 

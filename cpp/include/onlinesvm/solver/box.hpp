@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "onlinesvm/base/tolerance.hpp"
+#include "onlinesvm/function/tolerance.hpp"
 #include "onlinesvm/solver/inverse.hpp"
 #include "onlinesvm/solver/signed_dual.hpp"
 
@@ -135,7 +135,7 @@ class Box final : public SteppingDual<Box<T>, T> {
         return std::clamp(s_[j] + h_[j] * rows_.diagonal_inverse()[j], lo_[j], hi_[j]) - s_[j];
     }
     double gain_of(Slot j) const { return gain(j, h_[j], step_of(j)); }
-    // Of the dual by a step d, as base/isa.hpp measures it.
+    // Of the dual by a step d, as loops/isa.hpp measures it.
     double gain(Slot j, double h, double d) const {
         const double k = rows_.diagonal()[j];
         return d * (h - 0.5 * k * d) * std::max(1.0, k);

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "onlinesvm/base/interrupt.hpp"
+#include "onlinesvm/loops/interrupt.hpp"
 
 namespace onlinesvm {
 

@@ -16,9 +16,9 @@
 #include <span>
 #include <vector>
 
-#include "onlinesvm/base/score.hpp"
-#include "onlinesvm/base/slotted.hpp"
-#include "onlinesvm/base/tolerance.hpp"
+#include "onlinesvm/function/score.hpp"
+#include "onlinesvm/function/slotted.hpp"
+#include "onlinesvm/function/tolerance.hpp"
 #include "onlinesvm/solver/cholesky.hpp"
 
 namespace onlinesvm {

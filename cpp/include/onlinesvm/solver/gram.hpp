@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "onlinesvm/base/interrupt.hpp"
+#include "onlinesvm/loops/interrupt.hpp"
 #include "onlinesvm/solver/inverse.hpp"
 
 namespace onlinesvm {

@@ -13,8 +13,8 @@
 #include <span>
 #include <vector>
 
-#include "onlinesvm/base/interrupt.hpp"
-#include "onlinesvm/base/isa.hpp"
+#include "onlinesvm/loops/interrupt.hpp"
+#include "onlinesvm/loops/isa.hpp"
 
 namespace onlinesvm {
 

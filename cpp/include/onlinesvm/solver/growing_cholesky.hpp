@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "onlinesvm/base/aligned.hpp"
-#include "onlinesvm/base/isa.hpp"
+#include "onlinesvm/loops/isa.hpp"
+#include "onlinesvm/memory/aligned.hpp"
 
 namespace onlinesvm {
 

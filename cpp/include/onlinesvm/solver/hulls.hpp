@@ -13,7 +13,7 @@
 #include <limits>
 #include <vector>
 
-#include "onlinesvm/base/slotted.hpp"
+#include "onlinesvm/function/slotted.hpp"
 #include "onlinesvm/solver/cholesky.hpp"
 
 namespace onlinesvm {

@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "onlinesvm/base/random.hpp"
 #include "onlinesvm/solver/square.hpp"
+#include "onlinesvm/state/random.hpp"
 
 namespace onlinesvm {
 

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "onlinesvm/base/slotted.hpp"
+#include "onlinesvm/function/slotted.hpp"
 #include "onlinesvm/solver/inverse.hpp"
 
 namespace onlinesvm {

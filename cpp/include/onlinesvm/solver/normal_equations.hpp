@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "onlinesvm/base/interrupt.hpp"
+#include "onlinesvm/loops/interrupt.hpp"
 #include "onlinesvm/solver/square.hpp"
 
 namespace onlinesvm {

@@ -14,8 +14,8 @@
 #include <tuple>
 #include <vector>
 
-#include "onlinesvm/base/path.hpp"
 #include "onlinesvm/solver/gram.hpp"
+#include "onlinesvm/solver/path.hpp"
 #include "onlinesvm/solver/signed_dual.hpp"
 
 namespace onlinesvm {

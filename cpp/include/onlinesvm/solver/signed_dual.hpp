@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "onlinesvm/base/slotted.hpp"
-#include "onlinesvm/base/variable.hpp"
+#include "onlinesvm/function/slotted.hpp"
+#include "onlinesvm/function/variable.hpp"
 
 namespace onlinesvm {
 
@@ -177,7 +177,7 @@ class SignedDual : public Slotted<Self, T> {
     std::vector<Move> moves_;
 };
 
-// The same with the room of each variable kept beside it, as the loops of base/isa.hpp read it.
+// The same with the room of each variable kept beside it, as the loops of loops/isa.hpp read it.
 template <class Self, class T>
 class SteppingDual : public SignedDual<Self, T> {
     using Base = SignedDual<Self, T>;

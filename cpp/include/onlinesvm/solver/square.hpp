@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "onlinesvm/base/aligned.hpp"
-#include "onlinesvm/base/archive.hpp"
-#include "onlinesvm/base/checked.hpp"
-#include "onlinesvm/base/isa.hpp"
-#include "onlinesvm/base/undo.hpp"
+#include "onlinesvm/loops/isa.hpp"
+#include "onlinesvm/memory/aligned.hpp"
+#include "onlinesvm/memory/undo.hpp"
+#include "onlinesvm/state/archive.hpp"
+#include "onlinesvm/state/checked.hpp"
 
 namespace onlinesvm {
 

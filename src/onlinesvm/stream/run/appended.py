@@ -6,7 +6,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from onlinesvm.atomic import plain_file
+from onlinesvm.files.atomic import plain_file
 
 __all__ = ["Appended", "trouble"]
 

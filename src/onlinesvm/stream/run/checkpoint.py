@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from onlinesvm.base.json_values import from_json, to_json
-from onlinesvm.base.persistence import pack_among, unpack_among
+from onlinesvm.files.json_values import from_json, to_json
+from onlinesvm.files.persistence import pack_among, unpack_among
 from onlinesvm.stream import plain
 from onlinesvm.stream.run.rows import block_from_bytes, block_to_bytes
 from onlinesvm.stream.sources import Block, Examples, Place

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from onlinesvm.base.container import FORMAT as MODEL_FORMAT
-from onlinesvm.base.json_values import to_json
+from onlinesvm.files.json_values import to_json
+from onlinesvm.model.container import FORMAT as MODEL_FORMAT
 from onlinesvm.stream.run.options import RunOptions
 from onlinesvm.stream.sources import Schema, Source
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from onlinesvm.atomic import opened_plainly
+from onlinesvm.files.atomic import opened_plainly
 from onlinesvm.stream.run.appended import Appended
 
 __all__ = ["Lines", "line", "read_lines"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from onlinesvm.atomic import plain_file
+from onlinesvm.files.atomic import plain_file
 
 __all__ = ["Lock"]
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal
 
-from onlinesvm.base.json_values import from_json, to_json
-from onlinesvm.params import check_count, check_number, check_word
+from onlinesvm.data.arguments import check_count, check_number, check_word
+from onlinesvm.files.json_values import from_json, to_json
 from onlinesvm.stream.metrics import METRICS
 
 __all__ = ["FSYNC", "RunOptions"]

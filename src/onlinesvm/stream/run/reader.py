@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from onlinesvm.atomic import no_plain_file
+from onlinesvm.files.atomic import no_plain_file
 from onlinesvm.stream import plain
 from onlinesvm.stream.run.checkpoint import Checkpoint
 from onlinesvm.stream.run.config import RunConfig

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from onlinesvm.base.json_values import from_json, to_json
+from onlinesvm.files.json_values import from_json, to_json
 from onlinesvm.stream.sources import BadRow, Block, Examples, Frame, Schema
 
 __all__ = ["block_from_bytes", "block_to_bytes", "joined", "part", "row_text"]

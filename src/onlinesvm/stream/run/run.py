@@ -14,8 +14,8 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from onlinesvm.atomic import replacing, sync_folder
-from onlinesvm.base.persistence import save_with_about
+from onlinesvm.files.atomic import replacing, sync_folder
+from onlinesvm.files.persistence import save_with_about
 from onlinesvm.stream.course import Course
 from onlinesvm.stream.drift import Drift
 from onlinesvm.stream.enrolment import enrolled

@@ -18,7 +18,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from onlinesvm.atomic import plain_file, sync_folder
+from onlinesvm.files.atomic import plain_file, sync_folder
 from onlinesvm.stream import plain
 from onlinesvm.stream.run.config import RunConfig
 from onlinesvm.stream.run.lines import line

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast, get_args
 
-from onlinesvm.params import suggestion
+from onlinesvm.data.arguments import suggestion
 from onlinesvm.stream.sources.arrow import compute
 from onlinesvm.stream.sources.kinds import Verdict, date_form, judge
 from onlinesvm.stream.sources.schema import Column, Kind, Part, Schema

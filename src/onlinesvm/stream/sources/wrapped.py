@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any
 
-from onlinesvm.params import check_count
+from onlinesvm.data.arguments import check_count
 from onlinesvm.stream.sources.schema import Schema
 from onlinesvm.stream.sources.source import Block, Examples, Place, Source
 

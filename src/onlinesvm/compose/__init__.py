@@ -1,0 +1,1 @@
+"""Estimators built from others: pipelines, columns, calibration, drift, banks, labelling."""

@@ -1,0 +1,1 @@
+"""Rows with their labels, ids and keys, validated once."""

@@ -1,0 +1,1 @@
+"""Saved models, and writing files so that no half-written one is left."""

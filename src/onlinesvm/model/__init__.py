@@ -1,0 +1,1 @@
+"""What every estimator shares: learning and scoring, parameters, tasks, its state."""

@@ -1,0 +1,1 @@
+"""Removing rows, and certificates that say what their removal covers."""
