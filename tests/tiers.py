@@ -149,7 +149,7 @@ def key(value: Any) -> Hashable:
 def kinds(estimator: Any) -> list[tuple[Hashable, ...]]:
     """Family, type of numbers, kind of multiclass."""
     cls = estimator if inspect.isclass(estimator) else type(estimator)
-    found: list[tuple[Hashable, ...]] = [("family", *cls.__module__.split(".")[1:-1])]
+    found: list[tuple[Hashable, ...]] = [("family", cls.__module__.split(".")[-2])]
     for name in ("dtype", "multiclass"):
         value = getattr(estimator, name, None)
         if isinstance(value, str):

@@ -13,7 +13,7 @@ from sklearn.base import ClassifierMixin
 
 import onlinesvm
 from onlinesvm import _core
-from onlinesvm.model import estimator
+from onlinesvm.model import learning
 
 NEVER = 10**12
 
@@ -66,7 +66,7 @@ def test_fit_hears_it_wherever_it_is(cls):
     ids=lambda cls: cls.__name__,
 )
 def test_n_seen_tells_where_to_go_on(cls, settled, monkeypatch):
-    monkeypatch.setattr(estimator, "_SLAB_ROWS", 8)
+    monkeypatch.setattr(learning, "_SLAB_ROWS", 8)
     y, classes = target(cls), {"classes": [0, 1]} if issubclass(cls, ClassifierMixin) else {}
     fresh = cls(gamma=0.5) if settled and hasattr(cls(), "gamma") else cls()
     start = fresh.partial_fit(X[:20], y[:20], **classes)

@@ -228,7 +228,7 @@ def test_what_cannot_be_written_is_said() -> None:
         to_onnx(learned(RampSVC(kernel="laplacian")), op="svm")
     with pytest.raises(ValueError, match="is a function"):
         to_onnx(learned(RampSVC(kernel=lambda x, rows: rows @ x)))
-    with pytest.raises(ValueError, match="scores by a distance"):
+    with pytest.raises(ValueError, match="scores neither by weights nor"):
         to_onnx(learned(onlinesvm.PassiveAggressiveOneClass()))
     texts = make_online_pipeline(OnlineText(), PegasosSVC())
     with pytest.raises(ValueError, match="OnlineText has no ONNX form"):

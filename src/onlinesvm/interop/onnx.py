@@ -276,8 +276,8 @@ def _scores(graph: _Graph, last: Any, rows: str, op: str) -> str:
     """f(x) = sum_j coef_j k(x_j, x) + bias, a column for each output."""
     if not getattr(last, "_scores_are_sums", True):
         raise ValueError(
-            f"{type(last).__name__} scores by a distance, which to_onnx does not write; use "
-            "another detector"
+            f"{type(last).__name__} scores neither by weights nor by a sum over stored rows, which "
+            "is what to_onnx writes; use another class"
         )
     weights = getattr(last, "coef_", None)
     if weights is not None:

@@ -15,7 +15,8 @@ from pyspark.sql import functions as F
 
 from onlinesvm.cluster.spark import SparkEstimator
 
-TIGHT = {"tol": 1e-8, "dtype": "float64"}
+# A cascade learns one class against the rest.
+TIGHT = {"tol": 1e-8, "dtype": "float64", "multiclass": "one-vs-rest"}
 
 
 def sets():

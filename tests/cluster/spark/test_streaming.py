@@ -38,7 +38,7 @@ def frame(spark, X, y=None, start=0, parts=3, **more):
 
 
 def machine():
-    return make_online_pipeline(OnlineScaler(), RampSVC(C=10, gamma=1.0))
+    return make_online_pipeline(OnlineScaler(), RampSVC(C=10, gamma=1.0, settle="example"))
 
 
 def learner(folder, model=None, **settings):

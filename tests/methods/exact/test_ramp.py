@@ -197,7 +197,7 @@ def test_kernel_bias_equals_its_twin():
     stream = blobs(6, 25)
     X = stream.X + 1.5  # off centre: without a bias the answer would be another
     for kernel in ("rbf", "linear"):
-        model = machine(kernel, bias="kernel", **TIGHT).partial_fit(X, stream.y)
+        model = machine(kernel, **(TIGHT | {"bias": "kernel"})).partial_fit(X, stream.y)
         twin = Ramp(Kernel(kernel, gamma=2.0, offset=1.0), **TIGHT_TWIN)
         for x, y in zip(X, stream.y, strict=True):
             twin.learn(x, y)
@@ -852,7 +852,7 @@ def test_settled_by_call_it_is_stationary_after_every_call(s, cut):
     y = np.where(X[:, 0] * X[:, 1] > 0, 1.0, -1.0)
     noisy = np.where(rng.random(len(y)) < 0.15, -y, y)
     params = {"C": 10, "gamma": 4, "s": s, "tol": 1e-4, "dtype": "float64"}
-    model = RampSVC(settle="call", classes=[-1.0, 1.0], **params)
+    model = machine(settle="call", **params)
     for i in range(0, len(y), cut):
         model.partial_fit(X[i : i + cut], noisy[i : i + cut])
         assert model.kkt_residual() <= 1e-4

@@ -18,6 +18,7 @@ from ...model.regressor import OnlineRegressor
 class MultiKernelModel(WithGamma, StepByStep, OnlineEstimator):
     """Learners of several bandwidths over the same random waves, weighted by what each has lost."""
 
+    _scores_are_sums = False  # over examples
     _attributes: ClassVar[Mapping[str, str]] = {
         "gammas_": "array, the gamma of each learner, ascending; 0 for the linear one, the first",
         "expert_weights_": "array, how much the mixture counts on each of them now; they sum to 1",
@@ -108,8 +109,8 @@ class MultiKernelClassifier(MultiKernelModel, OnlineClassifier):
     A stream cannot be searched for a good gamma, and what was good may not stay so. Here eight
     bandwidths and a linear learner learn side by side, and the prediction is the mean of their
     probabilities, weighted by how well each has predicted so far. Time and memory are constant.
-    All share one set of random waves, so that for two classes they cost 2.4 times one bandwidth;
-    on 17 of 18 streams they are within .2 points of the best one or ahead of it
+    All share one set of random waves, so that two classes cost 2.4 to 3.8 times one bandwidth; on
+    17 of 18 streams they are within .2 points of the best one or ahead of it
     (docs/papers/multi_kernel.md). Prefer it whenever there is nothing to tune on;
     :class:`BudgetedSVC` or :class:`RampSVC` with a well chosen gamma can be more accurate where 500
     random features are too few.

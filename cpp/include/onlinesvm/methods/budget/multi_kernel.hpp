@@ -206,7 +206,7 @@ class MultiKernel {
     static Kernel lowest(const Params& p) {
         Kernel kernel = p.kernel;
         const double octave = kernel.shape == Shape::rbf ? 4.0 : 2.0;
-        kernel.gamma *= std::pow(octave, -double(p.n_bandwidths / 2));
+        kernel.gamma *= std::pow(octave, -std::floor(0.5 * double(p.n_bandwidths)));
         return kernel;
     }
     void lay_out(std::size_t outputs) {
