@@ -96,7 +96,7 @@ configure = $(cmake) -S . -B $(1) -G Ninja --log-level=WARNING \
 modules := -DONLINESVM_PROBES=ON -DPython_EXECUTABLE=$(CURDIR)/$(python)
 
 build/native/build.ninja: .venv/.made Makefile
-	@echo "compiling the core, where a compiler cache does not know it: 8 minutes of one core"
+	@echo "compiling the core, where a compiler cache does not know it: 4 minutes of one core"
 	@$(call configure,build/native) $(modules) -DONLINESVM_INPLACE=ON -DONLINESVM_TESTS=ON
 	@touch $@
 
