@@ -41,11 +41,12 @@ MODULES = {
     "Policies": "queries forgetting label_budgets",
     "Evaluation": """stream stream.metrics stream.baselines stream.drift stream.prequential
         stream.sources stream.run report tune value label_issues""",
-    "Active learning": "labelling labelling.skactiveml",
-    "Other libraries": "faces.river faces.onnx faces.skops",
-    "Many machines": """cluster cluster.dask cluster.ray spark.estimator spark.predicting
-        spark.streaming spark.parts spark.rows spark.local""",
-    "Data sets and checks": "datasets checks drift",
+    "Active learning": "compose.labelling compose.labelling.skactiveml",
+    "Other libraries": "interop.river interop.onnx interop.skops",
+    "Many machines": """cluster cluster.dask cluster.ray cluster.spark.estimator
+        cluster.spark.predicting cluster.spark.streaming cluster.spark.parts cluster.spark.rows
+        cluster.spark.local""",
+    "Data sets and checks": "datasets checks compose.drift",
 }
 NOT_NEEDED = ["pyspark", "ray", "dask", "distributed"]  # to describe what imports them
 REQUESTED = ["fit", "partial_fit", "predict", "predict_proba", "score", "transform"]
