@@ -294,3 +294,9 @@ def test_it_is_saved_and_goes_on(tmp_path):
     model.partial_fit(X[600:], y[600:])
     assert np.array_equal(again.predict_proba(X), model.predict_proba(X))
     assert np.array_equal(again.expert_losses_, model.expert_losses_)
+
+
+def test_one_class_has_probability_one():
+    model = MultiKernelClassifier(classes="open").partial_fit([[0.0], [1.0]], ["a", "a"])
+    np.testing.assert_array_equal(model.predict_proba([[0.5]]), [[1.0]])
+    assert model.predict_proba_one([0.5]) == {"a": 1.0}

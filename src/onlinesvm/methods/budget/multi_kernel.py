@@ -151,7 +151,7 @@ class MultiKernelClassifier(MultiKernelModel, OnlineClassifier):
         -------
         array of shape (n, n_classes), in the order of ``classes_``
         """
-        return _probabilities(self._scores(X))
+        return _probabilities(self._scores(X), len(self.classes_))
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """The logarithms of :meth:`predict_proba`."""
@@ -162,11 +162,14 @@ class MultiKernelClassifier(MultiKernelModel, OnlineClassifier):
         if not self.__sklearn_is_fitted__():
             return {}
         scores = np.reshape(self._labels.signed_one(self._scores_one(x)), (1, -1))
-        return dict(zip(self.classes_.tolist(), _probabilities(scores)[0].tolist(), strict=False))
+        classes = self.classes_.tolist()
+        return dict(zip(classes, _probabilities(scores, len(classes))[0].tolist(), strict=True))
 
 
-def _probabilities(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+def _probabilities(scores: NDArray[np.float64], classes: int) -> NDArray[np.float64]:
     """Of log odds of the second of two classes, or of logarithms up to a constant."""
+    if classes == 1:
+        return np.ones((len(scores), 1))
     if scores.shape[1] == 1:
         scores = np.hstack([np.zeros_like(scores), scores])
     raised = np.exp(scores - scores.max(axis=1, keepdims=True))
