@@ -293,7 +293,7 @@ def kill_unlearn(
                 wrong = f"still held, certified: {certified}, said: {said!r}"
             if said and not certified:
                 wrong = f"said without a certificate: {said!r}"
-            if not (said and certified):
+            if not (said and certified) or leftovers(home):  # the same command again ends it
                 status, said = forgetting(home, kind, None)
             else:
                 status = 0
@@ -301,7 +301,7 @@ def kill_unlearn(
             held = holds(home, kind, certified)
             if status or held or not certified or " forgotten of " not in said:
                 wrong += f"; again: status {status}, certified: {certified}, said: {said!r}"
-            if any(path.name.endswith(("-tmp", ".unlearning")) for path in home.rglob(".*")):
+            if leftovers(home):
                 wrong += "; a scratch file stays"
             if wrong:
                 findings.append(f"unlearn of a {kind}, {way} call {number}: {wrong}")
@@ -344,6 +344,11 @@ def forgetting(home: Path, kind: str, point: Point | None) -> tuple[int, str]:
 
     _, status = os.waitpid(begin(work), 0)
     return os.waitstatus_to_exitcode(status), words.read_text()
+
+
+def leftovers(home: Path) -> bool:
+    """Whether there are scratch files or notes of an unfinished command."""
+    return any(path.name.endswith(("-tmp", ".unlearning")) for path in home.rglob(".*"))
 
 
 def holds(home: Path, kind: str, certified: bool) -> bool:

@@ -30,6 +30,8 @@ TABLES = (
     "CREATE TABLE facts (id INTEGER PRIMARY KEY, since INTEGER, kind TEXT, row TEXT)",
 )
 _BESIDE = ("", "-wal", "-shm", "-journal")  # what SQLite opens
+# How a journal ends that names a file which SQLite would delete; a run's never does.
+_NAMES_ANOTHER_FILE = bytes.fromhex("d9d505f920a163d7")
 _PATIENCE = 10.0  # seconds that somebody else may hold the file
 _OF_THE_DISK = {
     sqlite3.SQLITE_FULL: errno.ENOSPC,
@@ -46,6 +48,8 @@ class Reader:
 
     def __init__(self, path: Path, mode: str = "ro") -> None:
         self.path = path
+        if mode == "ro" and _is_cut_off(path):
+            Reader(path, "rw").close()  # undoes the write, which reading alone may not
         self._db = _opened(path, mode)
         try:
             with self._in_one_line():
@@ -174,6 +178,19 @@ def _opened(path: Path, mode: str) -> sqlite3.Connection:
     db.execute("PRAGMA cell_size_check = ON")
     db.execute("PRAGMA temp_store = MEMORY")
     return db
+
+
+def _is_cut_off(path: Path) -> bool:
+    """Whether a power failure may have left a write half done, and it can be undone here."""
+    journal = Path(f"{path}-journal")
+    with suppress(FileNotFoundError):
+        if not stat.S_ISREG(os.lstat(journal).st_mode) or not os.access(path.parent, os.W_OK):
+            return False
+        data = journal.read_bytes()
+        if data.endswith(_NAMES_ANOTHER_FILE):
+            raise ValueError(f"{journal} is not the journal of a run; remove it")
+        return len(data) > 0
+    return False
 
 
 def _is_ahead(path: Path) -> bool:

@@ -187,8 +187,10 @@ class Store(Reader):
     def purge(self) -> None:
         """Leave nothing of what was removed in free pages or in the file that is written ahead."""
         with self._in_one_line():
+            self._db.execute("PRAGMA synchronous = EXTRA")
             self._db.execute("VACUUM")
             (busy, *_) = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        self.sync()  # or a power failure could bring back what was cut off
         if busy:
             raise OSError(
                 errno.EBUSY, f"{self.path} is being read by another process; try again when it ends"
@@ -212,6 +214,7 @@ class Store(Reader):
             self._thread = None
         with suppress(sqlite3.Error):
             self._db.execute("PRAGMA busy_timeout = 0")
+            self._db.execute("PRAGMA synchronous = EXTRA")  # waits for the folder, too
             self._db.execute("PRAGMA journal_mode = DELETE")
         if self._ahead is not None:
             os.close(self._ahead)
